@@ -1,0 +1,3 @@
+module bridgecheck
+
+go 1.26.0

@@ -1,0 +1,92 @@
+// Package catalog is a leaf: what a check is, its permanent id, and the list of
+// all of them. CASES.md and cases.json are written from it and never by hand.
+package catalog
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"bridgecheck/suites/subject"
+)
+
+// Level says whom a check gates.
+type Level string
+
+// The levels. Security and interoperability gate every subject that claims the
+// capability; house rules gate the reference bridge alone.
+const (
+	Security         Level = "S"
+	Interoperability Level = "I"
+	House            Level = "H"
+)
+
+// Case is one check. The literal stands beside the body that proves it.
+type Case struct {
+	// ID is permanent: AREA-NNN, never renumbered and never reused.
+	ID string
+	// Title is the behaviour that is observed, in the present tense.
+	Title string
+	// Must is the one normative sentence.
+	Must  string
+	Level Level
+	// Clause is the number of the clause in CONTRACT.md.
+	Clause string
+	// Needs are the capabilities without which the check does not apply.
+	Needs []subject.Capability
+	// Host are facts the cell must have for the check to be possible.
+	Host []HostFact
+	// Faults are the planted faults that must turn the check red.
+	Faults []string
+	// Rows are the table rows, each an id of its own (ID.row).
+	Rows []string
+	// Why is the attack or the incident behind the check.
+	Why string
+}
+
+// HostFact is something a cell has or lacks; the lab finds it out by doing.
+type HostFact string
+
+// The facts that checks may need of a cell.
+const (
+	HostUserNS   HostFact = "userns"   // can make a user and network namespace
+	HostIPv6     HostFact = "ipv6"     // has ::1
+	HostRoot     HostFact = "root"     // checks run as uid 0
+	HostTwoUIDs  HostFact = "two-uids" // can start a process under another uid
+	HostLandlock HostFact = "landlock" // has Landlock
+)
+
+// Area is the part of the id before the dash.
+func (c Case) Area() string { area, _, _ := strings.Cut(c.ID, "-"); return area }
+
+var (
+	idPattern  = regexp.MustCompile(`^(LPB|RLY|ALW|LIF|FBK|MCP|PTH|AGT|ESC|CAP|ARA|PRF)-[0-9]{3}$`)
+	rowPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+)
+
+// Validate tells what is missing from the literal. Every S and I check must name
+// a planted fault: a check that nothing can turn red proves nothing.
+func (c Case) Validate() error {
+	switch {
+	case !idPattern.MatchString(c.ID):
+		return fmt.Errorf("case %q: the id must be AREA-NNN with a known area", c.ID)
+	case c.Title == "" || c.Must == "" || c.Clause == "":
+		return fmt.Errorf("case %s: title, must and clause must be given", c.ID)
+	case !slices.Contains([]Level{Security, Interoperability, House}, c.Level):
+		return fmt.Errorf("case %s: level %q must be S, I or H", c.ID, c.Level)
+	case c.Level != House && len(c.Faults) == 0:
+		return fmt.Errorf("case %s: level %s needs a planted fault", c.ID, c.Level)
+	}
+	for _, need := range c.Needs {
+		if !slices.Contains(subject.All(), need) {
+			return fmt.Errorf("case %s: capability %q is unknown", c.ID, need)
+		}
+	}
+	for _, row := range c.Rows {
+		if !rowPattern.MatchString(row) {
+			return fmt.Errorf("case %s: row %q must be lower-case words joined by dashes", c.ID, row)
+		}
+	}
+	return nil
+}
