@@ -1,0 +1,4 @@
+package seccomp
+
+// Arch is the architecture the filter is written for.
+const Arch = auditArch
