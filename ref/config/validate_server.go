@@ -1,0 +1,117 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os/exec"
+	"regexp"
+	"strings"
+
+	"bridgecheck/ref/egress"
+)
+
+// serverName keeps names fit for a file name, a URL path and a label.
+var serverName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
+
+func (v *validator) server(field string, s Server) {
+	if !serverName.MatchString(s.Name) {
+		v.at(field+".name", fmt.Sprintf("%q is no server name", s.Name), "use 1 to 63 letters, digits, dots, dashes and underscores, the first and last a letter or digit")
+	}
+	v.word(field+".kind", s.Kind, "stdio", "http", "unix")
+	v.word(field+".placement", s.Placement, "sandbox", "host")
+	v.word(field+".containment", s.Containment, "namespace", "process-group")
+	v.words(field+".transports", s.Transports, "http", "sse")
+	v.environment(field+".env", s.Env)
+	v.rules(field+".allowed_hosts", s.AllowedHosts)
+	v.hosts(field, s)
+	v.start(field, s)
+	for i, name := range s.Authorities() {
+		if _, err := egress.ParseAuthority(name); err != nil && serverName.MatchString(s.Name) {
+			v.at(fmt.Sprintf("%s.names[%d]", field, i), err.Error(), "write host:port, as in jira.mcp.internal:80")
+		}
+	}
+}
+
+func (v *validator) hosts(field string, s Server) {
+	switch {
+	case s.OnHost() && len(s.AllowedHosts) > 0:
+		v.at(field+".allowed_hosts", "a server placed on the host has the host's network, which no rule narrows",
+			"remove allowed_hosts, or write placement: sandbox")
+	case s.AllowedHosts != nil && len(s.AllowedHosts) == 0:
+		v.at(field+".allowed_hosts", "an empty list could mean no network or any",
+			"name the hosts, or leave it out: the phase then shares the host's network")
+	}
+}
+
+// start checks what is needed to start the server, or to find it.
+func (v *validator) start(field string, s Server) {
+	switch s.Kind {
+	case "", "stdio":
+		v.command(field, s)
+		if s.URL != "" {
+			v.at(field+".url", "a stdio server has no URL", "remove url, or write kind: http")
+		}
+	case "http":
+		v.noCommand(field, s)
+		if !isLoopbackHTTP(s.URL) {
+			v.at(field+".url", "not the URL of a server on this host", "write http://127.0.0.1:PORT/PATH")
+		}
+	case "unix":
+		v.noCommand(field, s)
+		if !strings.HasPrefix(s.URL, "unix:/") {
+			v.at(field+".url", "not the path of a Unix socket", "write unix:/PATH")
+		}
+	}
+}
+
+func (v *validator) command(field string, s Server) {
+	if s.Command == "" {
+		v.at(field+".command", "no program is named", "give the command that starts the server")
+		return
+	}
+	if !s.OnHost() {
+		return // the agent starts it, from the files of the sandbox
+	}
+	if _, err := exec.LookPath(s.Command); err != nil {
+		v.at(field+".command", fmt.Sprintf("cannot run %q: %v", s.Command, lookupCause(err)), "install it, or give its full path")
+	}
+}
+
+func lookupCause(err error) error {
+	if e, ok := err.(*exec.Error); ok {
+		return e.Err
+	}
+	return err
+}
+
+func (v *validator) noCommand(field string, s Server) {
+	if s.Command != "" || len(s.Args) > 0 {
+		v.at(field+".command", "a server with a url is started by somebody else", "remove command and args, or url")
+	}
+}
+
+func (v *validator) environment(field string, env map[string]string) {
+	for key, value := range env {
+		if key == "" || strings.ContainsAny(key, "=\x00") {
+			v.at(field, fmt.Sprintf("%q is no name of a variable", key), "use letters, digits and underscores")
+		}
+		if strings.ContainsRune(value, 0) {
+			v.at(field+"."+key, "the value holds a NUL byte", "remove it")
+		}
+	}
+}
+
+func isHTTP(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
+func isLoopbackHTTP(raw string) bool {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	addr, err := netip.ParseAddrPort(u.Host)
+	return err == nil && addr.Addr().IsLoopback() && addr.Port() != 0
+}
