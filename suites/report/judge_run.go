@@ -1,0 +1,93 @@
+package report
+
+import (
+	"maps"
+	"slices"
+)
+
+// checkRun finds what makes a run worthless whatever its results say.
+func (j *judge) checkRun() {
+	if len(j.opts.Selection) == 0 {
+		j.problem("nothing was selected: no check has one of these ids, areas or profiles")
+	}
+	if len(j.facts) == 0 {
+		j.problem("no facts: the suite ended before it wrote any")
+	}
+	for _, f := range j.facts {
+		if !f.Finished {
+			j.problem("cell %s: the run did not come to its end", f.Cell.Name)
+		}
+		j.checkShard(f)
+	}
+	for _, cell := range j.opts.Cells {
+		if !slices.ContainsFunc(j.facts, func(f Facts) bool { return f.Cell.Name == cell }) {
+			j.problem("cell %s: was to run and left no facts", cell)
+		}
+	}
+	j.checkSelection()
+	for _, e := range j.opts.Baseline {
+		if !j.registered(caseOf(e.ID)) {
+			j.problem("baseline: there is no check %s", e.ID)
+		}
+	}
+}
+
+// checkShard demands that a shard speaks of the same subject as the others and
+// only of checks that exist and were selected.
+func (j *judge) checkShard(f Facts) {
+	want := j.described()
+	if f.Finished && (f.Subject.Name != want.Name || f.Subject.Name == "" ||
+		!maps.Equal(f.Subject.Versions, want.Versions)) {
+		j.problem("cell %s: the subject is %q, elsewhere in this run %q, or of other versions",
+			f.Cell.Name, f.Subject.Name, want.Name)
+	}
+	for _, r := range f.Results {
+		switch {
+		case !j.registered(r.ID):
+			j.problem("cell %s: a result for %s, which no check has as its id", f.Cell.Name, r.ID)
+		case !slices.ContainsFunc(f.Selected, func(id string) bool { return caseOf(id) == r.ID }):
+			j.problem("cell %s: a result for %s, which was not selected there", f.Cell.Name, r.ID)
+		}
+	}
+}
+
+// checkSelection demands that what was chosen was handed to some shard.
+func (j *judge) checkSelection() {
+	for _, id := range j.opts.Selection {
+		if !j.registered(caseOf(id)) {
+			j.problem("there is no check %s", id)
+			continue
+		}
+		if len(j.facts) > 0 && !slices.ContainsFunc(j.facts, func(f Facts) bool { return selects(f, caseOf(id)) }) {
+			j.problem("%s was selected and given to no cell", id)
+		}
+	}
+}
+
+// checkRan refuses a run in which every check was skipped: it has shown nothing.
+func (j *judge) checkRan(v Verdict) {
+	if len(j.problems) > 0 {
+		return
+	}
+	for _, c := range v.Cases {
+		switch c.Outcome {
+		case NotSelected, NA, MootDoor, BlockedHost:
+		default:
+			return
+		}
+	}
+	j.problem("nothing ran: every selected check was skipped")
+}
+
+func (j *judge) registered(id string) bool {
+	for _, c := range j.opts.Registered {
+		if c.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func selects(f Facts, id string) bool {
+	return slices.ContainsFunc(f.Selected, func(s string) bool { return caseOf(s) == id })
+}

@@ -1,0 +1,42 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/goccy/go-yaml"
+)
+
+// WriteYAML writes verdict.yaml, the form that other programs read.
+func WriteYAML(path string, v Verdict) error {
+	data, err := yaml.MarshalWithOptions(v, yaml.CustomMarshaler(quote))
+	if err != nil {
+		return fmt.Errorf("encode verdict: %w", err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return fmt.Errorf("write verdict: %w", err)
+	}
+	return nil
+}
+
+// ReadYAML reads a verdict.yaml. A verdict of another format is an error.
+func ReadYAML(path string) (Verdict, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("read verdict: %w; run bridgecheck verify first", err)
+	}
+	var v Verdict
+	if err := yaml.UnmarshalWithOptions(data, &v, yaml.DisallowUnknownField()); err != nil {
+		return Verdict{}, fmt.Errorf("read verdict %s: %w", path, err)
+	}
+	if v.Format != Format {
+		return Verdict{}, fmt.Errorf("read verdict %s: format is %d; this release reads %d", path, v.Format, Format)
+	}
+	return v, nil
+}
+
+// quote writes every string double-quoted with JSON's escapes, which YAML 1.2
+// shares (5.7): the plain and block styles of the library lose tabs, carriage
+// returns and leading spaces, and subjects print all of them.
+func quote(s string) ([]byte, error) { return json.Marshal(s) }
