@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# Makes a container engine available for the cells, and takes it away again.
+#
+#   ci/engine.sh start   nothing where an engine answers; else install and start one
+#   ci/engine.sh stop    end what start started, nothing else
+#
+# Where none answers: apt installs docker.io without its recommendations, and
+# dockerd runs with what a bare machine has: no systemd, no bridge (cells have
+# NetworkMode none), no packet filter, storage by what works. It never starts a
+# daemon beside another one: --bridge=none deletes the docker0 of the first.
+set -euo pipefail
+
+state=/run/bridgecheck-engine   # what start notes for stop
+ready_timeout=60s               # for dockerd to answer; under 1 s on a good day
+stop_timeout=30                 # seconds for dockerd to end on SIGTERM
+
+say() { echo "engine: $*"; }
+die() { echo "engine: $*" >&2; exit 1; }
+
+cd "$(dirname "$0")/.."
+
+# enginecheck asks the sockets; it is Go, since a bare machine has no curl.
+enginecheck() { "$state/enginecheck" "$@"; }
+
+build_check() {
+  command -v go >/dev/null || die "go is not in PATH; install Go 1.26 and put its bin folder into PATH"
+  if ! mkdir -p "$state" 2>/dev/null; then
+    go run ./containers/cmd/enginecheck && exit 0
+    die "no engine answers and $state cannot be made; run this script as root, or start Docker or podman yourself"
+  fi
+  CGO_ENABLED=0 go build -o "$state/enginecheck" ./containers/cmd/enginecheck
+}
+
+# start_time prints field 22 of /proc/PID/stat: with the pid, it names a process
+# for as long as the machine runs. Empty when the process is gone or a zombie.
+start_time() {
+  local line
+  line=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
+  set -- ${line##*) }
+  [ "$1" = Z ] || echo "${20}"
+}
+
+running_daemon() {
+  local comm
+  for comm in /proc/[0-9]*/comm; do
+    if [ "$(cat "$comm" 2>/dev/null)" = dockerd ]; then
+      basename "$(dirname "$comm")"
+      return
+    fi
+  done
+}
+
+install_dockerd() {
+  command -v dockerd >/dev/null && return
+  command -v apt-get >/dev/null || die "dockerd is missing and apt-get too; install Docker or podman by hand"
+  # The package would start the service: keep that to us, or stop could not end it.
+  local policy=/usr/sbin/policy-rc.d made=
+  if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 755 "$policy"
+    made=$policy
+  fi
+  local rc=0
+  apt_install || { apt-get -q update && apt_install; } || rc=$?
+  [ -z "$made" ] || rm -f "$made"
+  [ "$rc" = 0 ] || die "apt-get could not install docker.io (exit $rc); its output is above"
+  say "installed docker.io: $(dockerd --version)"
+}
+
+apt_install() {
+  DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+    install --no-install-recommends docker.io
+}
+
+# try_daemon starts dockerd with one storage driver (none: its own choice) and
+# waits until it answers or ends.
+try_daemon() {
+  local driver=$1 root=$2 log=$state/dockerd.log
+  local args=(--data-root "$root" --pidfile "$state/dockerd.pid"
+    --bridge=none --iptables=false --ip6tables=false)
+  [ -z "$driver" ] || args+=(--storage-driver "$driver")
+  setsid dockerd "${args[@]}" >"$log" 2>&1 </dev/null &
+  local pid=$!
+  echo "$pid $(start_time "$pid") $root" >"$state/started"
+  if enginecheck -wait "$ready_timeout" -pid "$pid"; then
+    say "started dockerd, pid $pid, storage ${driver:-by its own choice}, data in $root"
+    return
+  fi
+  say "dockerd ${args[*]} did not come up; the end of its log:"
+  tail -n 5 "$log"
+  stop_daemon
+  return 1
+}
+
+start() {
+  build_check
+  if enginecheck; then
+    say "an engine answers: nothing to do"
+    return
+  fi
+  [ "$(id -u)" = 0 ] || die "no engine answers; run '$0 start' as root, or start Docker or podman yourself"
+  install_dockerd
+  local other
+  other=$(running_daemon)
+  [ -z "$other" ] || die "dockerd runs already (pid $other) but does not answer; end or mend it first"
+  local driver
+  for driver in "" vfs; do
+    try_daemon "$driver" "$(mktemp -d /var/tmp/bridgecheck-engine.XXXXXX)" && return
+  done
+  die "dockerd does not come up; $state/dockerd.log has the reason"
+}
+
+stop_daemon() {
+  local pid began root
+  read -r pid began root <"$state/started"
+  if [ -n "$began" ] && [ "$(start_time "$pid")" = "$began" ]; then
+    kill -TERM "$pid"
+    local tries=$((stop_timeout * 10))
+    while [ "$(start_time "$pid")" = "$began" ]; do
+      [ $((tries--)) -gt 0 ] || die "dockerd (pid $pid) did not end within $stop_timeout s of SIGTERM; look at $state/dockerd.log"
+      sleep 0.1
+    done
+    say "stopped dockerd, pid $pid"
+  fi
+  rm -rf --one-file-system "$root"
+  rm -f "$state/started"
+}
+
+stop() {
+  if [ ! -e "$state/started" ]; then
+    say "nothing was started here: nothing to stop"
+  else
+    stop_daemon
+  fi
+  rm -rf "$state"
+}
+
+case "${1:-}" in
+  start) start ;;
+  stop) stop ;;
+  *) die "usage: $0 start|stop" ;;
+esac
