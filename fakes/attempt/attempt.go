@@ -90,6 +90,8 @@ type Observation struct {
 	Value int64    `json:"value,omitempty"` // result of a system call, pid, count
 	// Errnos counts outcomes of a repeated attempt, "" being success.
 	Errnos map[string]int `json:"errnos,omitempty"`
+	// Lines counts the first lines that a repeated attempt read.
+	Lines map[string]int `json:"lines,omitempty"`
 
 	Facts *Facts `json:"facts,omitempty"`
 }
