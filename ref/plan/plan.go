@@ -1,0 +1,143 @@
+// Package plan decides how a phase runs, before anything starts: a pure
+// function from the specification and what the host can do to a mode, a level,
+// the reason for both, and the allowlist. It never weakens what was asked for
+// without a policy that says so; then the reason tells it.
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bridgecheck/ref/config"
+	"bridgecheck/ref/egress"
+)
+
+// Modes.
+const (
+	Connect = "connect"        // own network namespace; the proxy is the only way out
+	Shared  = "shared-network" // the host's network
+)
+
+// Levels.
+const (
+	Isolated     = "isolated"
+	SharedUserNS = "shared/userns" // every layer but the network namespace
+	SharedNone   = "shared/none"   // no namespace at all
+)
+
+// Host is what this host can do; a nil entry means that it can.
+type Host struct {
+	UserNS   *Missing // user, PID and mount namespace
+	NetNS    *Missing // network namespace with its loopback up
+	Landlock *Missing
+	Seccomp  *Missing
+}
+
+// Missing is what stands in the way of a layer, found by doing.
+type Missing struct {
+	Stage  string
+	Errno  string   // ENOSPC, EPERM, …
+	Causes []string // candidates that fit, each with its fix
+}
+
+// Plan is the decision.
+type Plan struct {
+	Mode, Level, Reason string
+	Servers             []string          // those that caused a shared network
+	Allow               []string          // canonical host:port, sorted, no duplicates
+	Layers              map[string]string // on, off, missing
+	Bridged             []string          // servers that the bridge starts on the host
+	Policy              *egress.Policy    // Allow and the specification's Deny
+	Proxy               bool              // the egress proxy runs
+}
+
+// Refusal is the decision that the phase must not run.
+type Refusal struct {
+	Reason  string
+	Servers []string
+	Missing // of the host; the zero value when the specification is the cause
+}
+
+// Error is reason, stage, errno and causes in one line.
+func (r *Refusal) Error() string {
+	var b strings.Builder
+	b.WriteString(r.Reason)
+	if r.Stage != "" {
+		fmt.Fprintf(&b, " (%s: %s)", r.Stage, r.Errno)
+	}
+	if len(r.Causes) > 0 {
+		b.WriteString("; candidates: " + strings.Join(r.Causes, "; "))
+	}
+	return b.String()
+}
+
+// Decide makes the plan of a valid specification. The error is a [*Refusal],
+// or names a rule that cannot be read.
+func Decide(spec config.Spec, host Host) (Plan, error) {
+	policy, err := policyOf(spec)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{Mode: Connect, Level: Isolated, Policy: policy, Allow: policy.Allowed(), Bridged: hosted(spec)}
+	p.Reason = connectReason(spec)
+	p.Proxy = spec.ProxyOn()
+	if share := sharing(spec, host); share != nil {
+		if share.refused {
+			return Plan{}, &share.Refusal
+		}
+		if err := p.share(spec, host, share.Refusal); err != nil {
+			return Plan{}, err
+		}
+	}
+	return p, p.layers(spec, host)
+}
+
+// policyOf joins the rules of the specification and of the sandboxed servers.
+func policyOf(spec config.Spec) (*egress.Policy, error) {
+	rules := slices.Clone(spec.Allow)
+	for _, s := range spec.Servers {
+		if !s.OnHost() {
+			rules = append(rules, s.AllowedHosts...)
+		}
+	}
+	var allow, deny []egress.Rule
+	for _, r := range rules {
+		rule, err := egress.ParseRule(r.Host, r.Port, r.Addresses)
+		if err != nil {
+			return nil, err
+		}
+		allow = append(allow, rule)
+	}
+	for _, r := range spec.Deny {
+		rule, err := egress.ParseDenyRule(r.Host, r.Port)
+		if err != nil {
+			return nil, err
+		}
+		deny = append(deny, rule)
+	}
+	return egress.NewPolicy(allow, deny), nil
+}
+
+func hosted(spec config.Spec) (names []string) {
+	for _, s := range spec.Servers {
+		if s.OnHost() {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func connectReason(spec config.Spec) string {
+	switch bridged := len(hosted(spec)); {
+	case !spec.ProxyOn():
+		return "isolated without a proxy, as asked"
+	case len(spec.Servers) == 0:
+		return "no MCP servers: nothing needs the host's network"
+	case bridged == len(spec.Servers):
+		return "all MCP servers are bridged from the host"
+	case bridged == 0:
+		return "all MCP servers declare their allowed hosts"
+	}
+	return "all MCP servers declare their allowed hosts or are bridged from the host"
+}

@@ -1,0 +1,153 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bridgecheck/ref/config"
+)
+
+// wish is a reason to share the host's network; refused when no policy allows it.
+type wish struct {
+	Refusal
+	refused bool
+}
+
+// sharing returns the first reason to share the network, or nil. What the
+// specification asks for comes before what it needs, and that before what the
+// host lacks. Only a server without declared hosts shares without a policy:
+// that is the documented meaning of such a server, unless isolation was asked
+// for by name.
+func sharing(spec config.Spec, host Host) *wish {
+	network, policy := spec.Isolation()
+	switch {
+	case network == "shared":
+		return &wish{Refusal: Refusal{Reason: "the specification asks for the host's network"}}
+	case policy == "off":
+		return &wish{Refusal: Refusal{Reason: "the policy is off: the network is never isolated"}}
+	}
+	required := policy == "require"
+	if open := undeclared(spec); len(open) > 0 {
+		return &wish{
+			refused: required && network == "isolated",
+			Refusal: Refusal{Servers: open, Reason: plural(open, "runs", "run") + " in the sandbox without allowed_hosts"},
+		}
+	}
+	if stuck := doorless(spec); len(stuck) > 0 {
+		return &wish{refused: required, Refusal: Refusal{Servers: stuck, Reason: fmt.Sprintf(
+			"agent %s speaks only %s, which is no door to %s", spec.Agent.Path, strings.Join(spec.Agent.Transports, ", "), plural(stuck, "", ""))}}
+	}
+	if !spec.ProxyOn() && needsProxy(spec) {
+		return &wish{refused: required, Refusal: Refusal{Reason: "hosts are allowed, and the proxy that would lead to them is off"}}
+	}
+	for _, missing := range []*Missing{host.UserNS, host.NetNS} {
+		if missing != nil {
+			return &wish{refused: required, Refusal: Refusal{Reason: "this host cannot isolate the network", Missing: *missing}}
+		}
+	}
+	return nil
+}
+
+// share turns the plan into one of the host's network.
+func (p *Plan) share(spec config.Spec, host Host, why Refusal) error {
+	if len(spec.Relays) > 0 {
+		why.Reason += "; then a relay would open its socket to everybody on this host"
+		return &why
+	}
+	p.Mode, p.Level, p.Servers, p.Proxy = Shared, SharedUserNS, why.Servers, false
+	p.Reason = why.Reason
+	if why.Stage != "" {
+		p.Reason = why.Error()
+	}
+	// A server that no door of the agent leads to is left to the agent, as
+	// its own child: that is what the shared network is for.
+	stuck := doorless(spec)
+	p.Bridged = slices.DeleteFunc(p.Bridged, func(name string) bool { return slices.Contains(stuck, name) })
+	if host.UserNS == nil {
+		return nil
+	}
+	if _, policy := spec.Isolation(); policy == "require" {
+		return &Refusal{Reason: "this host cannot make the namespaces of the sandbox", Servers: why.Servers, Missing: *host.UserNS}
+	}
+	p.Level = SharedNone
+	p.Reason += "; lost with the user namespace: own processes, own file tree, empty capability set"
+	return nil
+}
+
+// layers fills in what will be on. A layer that was asked for and is missing
+// stops the start, unless the policy only prefers it.
+func (p *Plan) layers(spec config.Spec, host Host) error {
+	p.Layers = map[string]string{"netns": "off"}
+	state := func(name string, missing *Missing) error {
+		p.Layers[name] = "on"
+		if missing == nil {
+			return nil
+		}
+		p.Layers[name] = "missing"
+		if _, policy := spec.Isolation(); policy == "require" {
+			return &Refusal{Reason: name + " is missing on this host", Missing: *missing}
+		}
+		p.Reason += "; missing on this host: " + name
+		return nil
+	}
+	if p.Level == Isolated {
+		p.Layers["netns"] = "on"
+	} else if host.NetNS != nil || host.UserNS != nil {
+		p.Layers["netns"] = "missing"
+	}
+	for _, name := range []string{"userns", "pidns", "mountns"} {
+		p.Layers[name] = "on"
+		if host.UserNS != nil {
+			p.Layers[name] = "missing"
+		}
+	}
+	if spec.Seccomp == "off" {
+		p.Layers["seccomp"] = "off"
+	} else if err := state("seccomp", host.Seccomp); err != nil {
+		return err
+	}
+	return state("landlock", host.Landlock)
+}
+
+// undeclared are the sandboxed servers that may need any host.
+func undeclared(spec config.Spec) (names []string) {
+	for _, s := range spec.Servers {
+		if !s.OnHost() && len(s.AllowedHosts) == 0 {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// doorless are the bridged servers that offer no transport the agent speaks.
+func doorless(spec config.Spec) (names []string) {
+	if spec.Agent == nil || len(spec.Agent.Transports) == 0 {
+		return nil
+	}
+	for _, s := range spec.Servers {
+		offered := s.Transports
+		if len(offered) == 0 {
+			offered = []string{"http"}
+		}
+		if s.OnHost() && !slices.ContainsFunc(offered, func(t string) bool { return slices.Contains(spec.Agent.Transports, t) }) {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func needsProxy(spec config.Spec) bool {
+	return len(spec.Allow) > 0 || len(spec.Routes) > 0 || spec.Model != nil ||
+		slices.ContainsFunc(spec.Servers, func(s config.Server) bool { return len(s.AllowedHosts) > 0 })
+}
+
+// plural is "server a runs", "servers a, b run".
+func plural(names []string, one, many string) string {
+	if len(names) == 1 {
+		return strings.TrimSpace("server " + names[0] + " " + one)
+	}
+	return strings.TrimSpace("servers " + strings.Join(names, ", ") + " " + many)
+}
