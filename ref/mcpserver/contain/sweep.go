@@ -1,0 +1,96 @@
+package contain
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// The bounds of a sweep: where a process cannot be killed (it waits in the
+// kernel) the intermediate must still end.
+const (
+	sweepBound = 2 * time.Second
+	sweepPause = 2 * time.Millisecond
+)
+
+// signalAll sends s to every process of the tree but this one.
+func (g *guard) signalAll(s syscall.Signal) {
+	if g.level == Namespace {
+		_ = syscall.Kill(-1, s) // kill(2): every process of the namespace except PID 1
+		return
+	}
+	for _, pid := range descendants(os.Getpid()) {
+		_ = syscall.Kill(pid, s)
+	}
+}
+
+// killAll ends the tree. In a PID namespace the end of this process does it. It
+// reaps nobody: the orphans of a dead process are ours before it is reaped.
+func (g *guard) killAll() {
+	if g.level == Namespace {
+		return
+	}
+	for end := time.Now().Add(sweepBound); time.Now().Before(end); time.Sleep(sweepPause) {
+		left := descendants(os.Getpid())
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// descendants lists the processes below root, dead ones that nobody has reaped
+// left out. A subreaper is the ancestor of all that it started, however often
+// they forked and whatever session they are in.
+func descendants(root int) []int {
+	children := map[int][]int{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	dead := map[int]bool{}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		state, parent, ok := parseStat(stat)
+		if ok {
+			children[parent] = append(children[parent], pid)
+			dead[pid] = state == 'Z' || state == 'X'
+		}
+	}
+	var out []int
+	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
+		for _, pid := range children[queue[0]] {
+			queue = append(queue, pid)
+			if !dead[pid] {
+				out = append(out, pid)
+			}
+		}
+	}
+	return out
+}
+
+// parseStat reads state and parent of proc_pid_stat(5). The command's name may
+// hold blanks and brackets, so the fields are counted from the last bracket.
+func parseStat(stat []byte) (state byte, parent int, ok bool) {
+	i := bytes.LastIndexByte(stat, ')')
+	if i < 0 {
+		return 0, 0, false
+	}
+	fields := bytes.Fields(stat[i+1:])
+	if len(fields) < 2 {
+		return 0, 0, false
+	}
+	parent, err := strconv.Atoi(string(fields[1]))
+	return fields[0][0], parent, err == nil
+}
