@@ -1,0 +1,91 @@
+## bridgecheck: does this sandbox let an agent reach its MCP servers and nothing else?
+##
+##   make verify        the verdict on the reference bridge
+##   make test          the tests of this repository
+##
+
+SUBJECT  ?= ref-native
+RESULTS  ?= results
+FUZZTIME ?= 10s
+
+go_folders := ref suites fakes containers
+programs   := $(wildcard ref/cmd/refbridge suites/cmd/bridgecheck fakes/cmd/probe fakes/cmd/fakemcp)
+
+# A value of 0 or nothing is off.
+on = $(filter-out 0,$($1))
+
+# A folder that git does not trust has no commit to stamp, and go would stop there.
+buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
+
+.DEFAULT_GOAL := help
+.PHONY: help build test lint verify case report list explain cases mutants doctor fuzz bench clean
+
+help: ## Show this help
+	@awk -F ':.*## ' \
+	  '/^##( |$$)/ { print substr($$0, 4) } \
+	   /^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build the static binaries into build/
+	CGO_ENABLED=0 go build -trimpath $(buildvcs) -o build/ $(addprefix ./,$(programs))
+
+test: ## Vet, check the format, run all tests; with the race detector where a C compiler is
+	go vet ./...
+	@unformatted=$$(gofmt -l $(go_folders)); \
+	  if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi
+	@race=-race; \
+	  if ! echo '#include <stdlib.h>' | $$(go env CC) -fsyntax-only -x c - 2>/dev/null; then \
+	    race=; echo "no C compiler with headers here: the tests run WITHOUT the race detector"; fi; \
+	  echo "go test $$race ./..."; go test $$race ./...
+
+lint: ## Run golangci-lint with .golangci.yml
+	@command -v golangci-lint >/dev/null || { echo "golangci-lint is missing; install it with: go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest"; exit 1; }
+	golangci-lint run ./...
+
+verify: build ## Run the checks against SUBJECT and give the verdict
+	build/bridgecheck verify --subject '$(SUBJECT)' --results '$(RESULTS)' $(if $(ID),--id '$(ID)') \
+	  $(if $(AREA),--area '$(AREA)') $(if $(PROFILE),--profile '$(PROFILE)') $(if $(call on,STRICT),--strict)
+
+case: ## Run one check: make case ID=ALW-002
+	@[ -n '$(ID)' ] || { echo "which check? make case ID=ALW-002; make list shows them"; exit 2; }
+	@$(MAKE) --no-print-directory verify
+
+report: build ## Show the last verdict on SUBJECT again
+	build/bridgecheck report --subject '$(SUBJECT)' --results '$(RESULTS)'
+
+list: build ## List all checks
+	@build/bridgecheck list
+
+explain: build ## Explain one check: make explain ID=ALW-002
+	@[ -n '$(ID)' ] || { echo "which check? make explain ID=ALW-002; make list shows them"; exit 2; }
+	@build/bridgecheck explain '$(ID)'
+
+cases: build ## Write suites/CASES.md and suites/cases.json anew
+	build/bridgecheck list --write
+
+mutants: build ## Demand that each planted fault is caught by every check that names it
+	build/bridgecheck mutants $(if $(ID),--id '$(ID)') $(if $(call on,FULL),--full)
+
+doctor: build ## Tell what this host can enforce, and what is missing
+	@build/bridgecheck doctor
+
+fuzz: ## Run each fuzz target for FUZZTIME
+	@set -e; for file in $$(grep -rl '^func Fuzz' --include='*_test.go' $(go_folders)); do \
+	  for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$$file"); do \
+	    echo "== $$name in $${file%/*}"; \
+	    go test -run '^$$' -fuzz "^$$name\$$" -fuzztime '$(FUZZTIME)' "./$${file%/*}"; \
+	  done; done
+
+bench: ## Run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+clean: ## Remove build/ and results/
+	rm -rf build results
+
+##
+## Variables (make verify SUBJECT=./my-sandbox ID=ALW-002):
+##   SUBJECT   a known name or an executable that speaks the contract (ref-native)
+##   ID AREA PROFILE   choose checks, as ID=ALW-002, AREA=relay, PROFILE=bridge
+##   RESULTS   where verdicts and evidence go (results)
+##   STRICT=1  anything this host cannot show counts as red, a missing engine too
+##   FULL=1    mutants: run every check against every fault
+##   FUZZTIME  how long each fuzz target runs (10s)
