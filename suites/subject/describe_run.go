@@ -1,0 +1,72 @@
+package subject
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// DescribeTimeout is how long a subject may take to describe itself.
+const DescribeTimeout = 5 * time.Second
+
+// maxDescription bounds what is read of a subject that floods.
+const maxDescription = 1 << 20
+
+// Describe runs `path describe` and validates the answer. The error is one
+// sentence that names the subject and what is wrong with it.
+func Describe(ctx context.Context, path string) (Description, error) {
+	var d Description
+	ctx, cancel := context.WithTimeout(ctx, DescribeTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "describe")
+	cmd.WaitDelay = time.Second
+	out, tail := &limited{most: maxDescription}, &limited{most: 4096}
+	cmd.Stdout, cmd.Stderr = out, tail
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return d, fmt.Errorf("subject %s: describe did not end within %s", path, DescribeTimeout)
+	case out.over:
+		return d, fmt.Errorf("subject %s: describe printed more than %d bytes", path, maxDescription)
+	case err != nil:
+		if said := strings.TrimSpace(tail.String()); said != "" {
+			return d, fmt.Errorf("subject %s: describe: %w: %s", path, err, said)
+		}
+		return d, fmt.Errorf("subject %s: describe: %w", path, err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(out.Bytes()))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&d); err != nil {
+		return d, fmt.Errorf("subject %s: describe printed no valid description: %w", path, err)
+	}
+	if dec.More() {
+		return d, fmt.Errorf("subject %s: describe printed more than one JSON value", path)
+	}
+	if err := d.Validate(); err != nil {
+		return d, fmt.Errorf("subject %s: %w", path, err)
+	}
+	return d, nil
+}
+
+// limited keeps the first bytes and fails the writer after them, so that a
+// flooding subject ends by SIGPIPE.
+type limited struct {
+	bytes.Buffer
+	most int
+	over bool
+}
+
+var errOver = errors.New("too much output")
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > l.most {
+		l.over = true
+		return 0, errOver
+	}
+	return l.Buffer.Write(p)
+}
