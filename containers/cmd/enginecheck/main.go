@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -35,18 +36,22 @@ func main() {
 }
 
 func await(wait time.Duration, pid int) (containers.Engine, error) {
-	deadline := time.Now().Add(wait)
+	ctx := context.Background()
+	deadline := time.After(wait)
+	again := time.NewTicker(interval)
+	defer again.Stop()
 	for {
-		engine, err := containers.Find(context.Background())
+		engine, err := containers.Find(ctx)
 		if err == nil {
 			return engine, nil
 		}
-		if pid > 0 && unix.Kill(pid, 0) == unix.ESRCH {
+		if pid > 0 && errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 			return engine, fmt.Errorf("process %d has ended: %w", pid, err)
 		}
-		if time.Now().After(deadline) {
+		select {
+		case <-deadline:
 			return engine, err
+		case <-again.C:
 		}
-		time.Sleep(interval)
 	}
 }
