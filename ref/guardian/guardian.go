@@ -94,7 +94,8 @@ func Main() {
 		return
 	}
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
-	os.Exit(watch(os.Args[1], os.NewFile(lifelineFD, "lifeline"), os.Stdout))
+	// At once: there is nothing to flush, and the bridge waits.
+	syscall.Exit(watch(os.Args[1], os.NewFile(lifelineFD, "lifeline"), os.Stdout))
 }
 
 // watch makes the directory, answers, and removes it at the end of lifeline.
