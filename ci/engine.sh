@@ -41,10 +41,10 @@ start_time() {
 }
 
 running_daemon() {
-  local comm
-  for comm in /proc/[0-9]*/comm; do
-    if [ "$(cat "$comm" 2>/dev/null)" = dockerd ]; then
-      basename "$(dirname "$comm")"
+  local process
+  for process in /proc/[0-9]*; do
+    if [ "$(cat "$process/comm" 2>/dev/null)" = dockerd ] && [ -n "$(start_time "${process##*/}")" ]; then
+      echo "${process##*/}"
       return
     fi
   done
@@ -76,7 +76,7 @@ apt_install() {
 # waits until it answers or ends.
 try_daemon() {
   local driver=$1 root=$2 log=$state/dockerd.log
-  local args=(--data-root "$root" --pidfile "$state/dockerd.pid"
+  local args=(--data-root "$root" --exec-root "$state/exec" --pidfile "$state/dockerd.pid"
     --bridge=none --iptables=false --ip6tables=false)
   [ -z "$driver" ] || args+=(--storage-driver "$driver")
   setsid dockerd "${args[@]}" >"$log" 2>&1 </dev/null &
