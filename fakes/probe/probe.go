@@ -41,7 +41,6 @@ type Probe struct {
 // op go to out and errOut.
 func Run(in io.Reader, out, errOut io.Writer) int {
 	p := &Probe{
-
 		in:   bufio.NewReaderSize(in, 64<<10),
 		out:  out,
 		err:  errOut,
@@ -62,7 +61,7 @@ func Run(in io.Reader, out, errOut io.Writer) int {
 			p.report(p.answer(line))
 		}
 		if p.exit != nil {
-			return p.exit.leave(errOut)
+			return p.exit.now()
 		}
 		if err != nil {
 			return 0

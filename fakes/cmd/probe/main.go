@@ -6,10 +6,11 @@ import (
 	"os"
 
 	"bridgecheck/fakes/probe"
+	"bridgecheck/fakes/process"
 )
 
 func main() {
-	if probe.Helper(os.Args) {
+	if process.Helper(os.Args) {
 		return
 	}
 	os.Exit(probe.Run(os.Stdin, os.Stdout, os.Stderr))
