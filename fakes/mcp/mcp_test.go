@@ -54,7 +54,8 @@ const waitCap = 10 * time.Second
 func start(t *testing.T, args ...string) *peer {
 	t.Helper()
 	p := &peer{t: t, cmd: exec.Command(os.Args[0], args...), lines: make(chan string, 1000), ended: make(chan error, 1)}
-	p.cmd.Env = append(os.Environ(), asServer+"=1", "FAKE_SECRET=s3")
+	p.cmd.Env = append(os.Environ(), asServer+"=1", "FAKE_SECRET=s3",
+		"GORACE=atexit_sleep_ms=0") // or each exit takes a second
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = waitCap
 	p.stdin, _ = p.cmd.StdinPipe()
