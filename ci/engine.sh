@@ -11,6 +11,7 @@
 set -euo pipefail
 
 state=/run/bridgecheck-engine   # what start notes for stop
+beside=(/run/docker /run/containerd /etc/docker)   # what dockerd makes beside its data
 ready_timeout=60s               # for dockerd to answer; under 1 s on a good day
 stop_timeout=30                 # seconds for dockerd to end on SIGTERM
 
@@ -79,9 +80,11 @@ try_daemon() {
   local args=(--data-root "$root" --exec-root "$state/exec" --pidfile "$state/dockerd.pid"
     --bridge=none --iptables=false --ip6tables=false)
   [ -z "$driver" ] || args+=(--storage-driver "$driver")
+  local made=() path
+  for path in "${beside[@]}"; do [ -e "$path" ] || made+=("$path"); done
   setsid dockerd "${args[@]}" >"$log" 2>&1 </dev/null &
   local pid=$!
-  echo "$pid $(start_time "$pid") $root" >"$state/started"
+  echo "$pid $(start_time "$pid") $root ${made[*]}" >"$state/started"
   if enginecheck -wait "$ready_timeout" -pid "$pid"; then
     say "started dockerd, pid $pid, storage ${driver:-by its own choice}, data in $root"
     return
@@ -111,8 +114,8 @@ start() {
 }
 
 stop_daemon() {
-  local pid began root
-  read -r pid began root <"$state/started"
+  local pid began root made
+  read -r pid began root made <"$state/started"
   if [ -n "$began" ] && [ "$(start_time "$pid")" = "$began" ]; then
     kill -TERM "$pid"
     local tries=$((stop_timeout * 10))
@@ -122,8 +125,19 @@ stop_daemon() {
     done
     say "stopped dockerd, pid $pid"
   fi
-  rm -rf --one-file-system "$root"
+  remove_data "$root"
+  [ -z "$made" ] || rm -rf --one-file-system $made
   rm -f "$state/started"
+}
+
+# remove_data removes the daemon's data. It binds the folder to itself where the
+# root file system is not shared, and leaves that mount.
+remove_data() {
+  local point
+  while read -r _ point _; do
+    case $point in "$1" | "$1"/* | "$state"/*) umount -l "$point" ;; esac
+  done </proc/mounts
+  rm -rf --one-file-system "$1"
 }
 
 stop() {
