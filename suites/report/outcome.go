@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // Outcome is what one check, or one row of it in one cell, is worth.
 type Outcome string
 
@@ -35,14 +37,17 @@ type judged struct {
 	why     string
 }
 
+// Worst returns the worse of two outcomes by the order of [Outcomes].
+func Worst(a, b Outcome) Outcome {
+	if slices.Index(Outcomes(), b) > slices.Index(Outcomes(), a) {
+		return b
+	}
+	return a
+}
+
 // rank orders judgements: what is red beats what is not, then the list decides.
 func (j judged) rank() int {
-	rank := 0
-	for i, o := range Outcomes() {
-		if o == j.outcome {
-			rank = i
-		}
-	}
+	rank := slices.Index(Outcomes(), j.outcome)
 	if j.red {
 		rank += len(Outcomes())
 	}

@@ -1,0 +1,102 @@
+package mutants
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Builder builds subjects from the module at Root into folders below Out.
+type Builder struct {
+	Root    string // the module's root, absolute
+	Package string // what is built, as ./ref/cmd/refbridge
+	Out     string // absolute
+}
+
+// Build applies the fault and builds it; the binary is Out/NAME/ with the
+// package's name. A block that does not occur exactly once, and a patch that
+// does not compile, are errors: the fault has to be rewritten then.
+func (b Builder) Build(ctx context.Context, f Fault) (string, error) {
+	dir := filepath.Join(b.Out, f.Name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("fault %s: make its folder: %w", f.Name, err)
+	}
+	patched, err := b.patch(f)
+	if err != nil {
+		return "", fmt.Errorf("fault %s: %w", f.Name, err)
+	}
+	overlay := map[string]string{}
+	for file, text := range patched {
+		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return "", fmt.Errorf("fault %s: write the patched file: %w", f.Name, err)
+		}
+		overlay[filepath.Join(b.Root, filepath.FromSlash(file))] = path
+	}
+	binary, err := b.compile(ctx, dir, overlay)
+	if err != nil {
+		return "", fmt.Errorf("fault %s: %w", f.Name, err)
+	}
+	return binary, nil
+}
+
+// Original builds the same package without any fault, into Out/original.
+func (b Builder) Original(ctx context.Context) (string, error) {
+	dir := filepath.Join(b.Out, original)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("original: make its folder: %w", err)
+	}
+	binary, err := b.compile(ctx, dir, nil)
+	if err != nil {
+		return "", fmt.Errorf("original: %w", err)
+	}
+	return binary, nil
+}
+
+const original = "original"
+
+// patch returns the text of each file that the fault changes. Edits of one file
+// apply in their order, each to what the last one left.
+func (b Builder) patch(f Fault) (map[string]string, error) {
+	texts := map[string]string{}
+	for _, e := range f.edits() {
+		text, ok := texts[e.File]
+		if !ok {
+			data, err := os.ReadFile(filepath.Join(b.Root, filepath.FromSlash(e.File)))
+			if err != nil {
+				return nil, fmt.Errorf("read the file to patch: %w", err)
+			}
+			text = string(data)
+		}
+		if n := strings.Count(text, e.Find); n != 1 {
+			return nil, fmt.Errorf("the block to find occurs %d times in %s; it must occur once:\n%s", n, e.File, e.Find)
+		}
+		texts[e.File] = strings.Replace(text, e.Find, e.Replace, 1)
+	}
+	return texts, nil
+}
+
+// compile builds through the ordinary cache: only what depends on a patched
+// package is compiled again.
+func (b Builder) compile(ctx context.Context, dir string, overlay map[string]string) (string, error) {
+	data, err := json.Marshal(map[string]map[string]string{"Replace": overlay})
+	if err != nil {
+		return "", fmt.Errorf("encode overlay: %w", err)
+	}
+	overlayFile := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlayFile, data, 0o644); err != nil {
+		return "", fmt.Errorf("write overlay: %w", err)
+	}
+	binary := filepath.Join(dir, filepath.Base(b.Package))
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-overlay", overlayFile, "-o", binary, b.Package)
+	cmd.Dir = b.Root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w:\n%s", err, strings.TrimSpace(string(out)))
+	}
+	return binary, nil
+}

@@ -1,0 +1,146 @@
+// Package mutants plants faults: one small patch of ref each, built with
+// `go build -overlay`, so that ref itself holds no seam and no sabotage code. A
+// check is believed when the faults that name it turn it red; a patch that no
+// longer applies fails the build.
+package mutants
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"bridgecheck/suites/catalog"
+)
+
+//go:embed faults
+var files embed.FS
+
+// Fault is one planted fault, read from faults/NAME.yaml.
+type Fault struct {
+	// Name is the file's name without .yaml: lower-case words joined by dashes.
+	Name string `yaml:"name"`
+	// Why says in a sentence what a bridge with this fault does wrong.
+	Why  string `yaml:"why"`
+	Edit `yaml:",inline"`
+	// Also are further edits that the first one needs, as an import.
+	Also []Edit `yaml:"also,omitempty"`
+	// Cases are the checks (ALW-012), or rows (ALW-012.cgnat), that must turn
+	// red.
+	Cases []string `yaml:"cases"`
+}
+
+// Edit replaces one block of one file.
+type Edit struct {
+	// File is a path from the module's root, below ref/.
+	File string `yaml:"file"`
+	// Find must occur in it exactly once.
+	Find    string `yaml:"find"`
+	Replace string `yaml:"replace"`
+}
+
+// edits are all edits of the fault.
+func (f Fault) edits() []Edit { return append([]Edit{f.Edit}, f.Also...) }
+
+// Load reads the faults that are compiled in, by name.
+func Load() ([]Fault, error) { return LoadFS(files) }
+
+// LoadFS reads faults/*.yaml of a file system. It reports every bad file.
+func LoadFS(fsys fs.FS) ([]Fault, error) {
+	names, err := fs.Glob(fsys, "faults/*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("list faults: %w", err)
+	}
+	var all []Fault
+	var problems []error
+	for _, name := range names {
+		f, err := read(fsys, name)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		all = append(all, f)
+	}
+	return all, errors.Join(problems...)
+}
+
+func read(fsys fs.FS, name string) (Fault, error) {
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return Fault{}, fmt.Errorf("read: %w", err)
+	}
+	var f Fault
+	if err := yaml.UnmarshalWithOptions(data, &f, yaml.DisallowUnknownField()); err != nil {
+		return Fault{}, fmt.Errorf("parse: %w", err)
+	}
+	if f.Name != strings.TrimSuffix(path.Base(name), ".yaml") {
+		return Fault{}, fmt.Errorf("the name is %q; it must be that of the file", f.Name)
+	}
+	return f, f.validate()
+}
+
+var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+func (f Fault) validate() error {
+	switch {
+	case !namePattern.MatchString(f.Name):
+		return fmt.Errorf("name %q must be lower-case words joined by dashes", f.Name)
+	case f.Why == "":
+		return errors.New("why is missing; say what a bridge with this fault does wrong")
+	case len(f.Cases) == 0:
+		return errors.New("cases is empty; a fault that no check must catch proves nothing")
+	}
+	for _, e := range f.edits() {
+		switch {
+		case path.Clean(e.File) != e.File || !strings.HasPrefix(e.File, "ref/") || !strings.HasSuffix(e.File, ".go"):
+			return fmt.Errorf("file %q must be a Go file below ref/", e.File)
+		case strings.TrimSpace(e.Find) == "":
+			return fmt.Errorf("find is empty; give the block of %s that is replaced", e.File)
+		case e.Find == e.Replace:
+			return fmt.Errorf("replace is find; the patch of %s changes nothing", e.File)
+		}
+	}
+	return nil
+}
+
+// Check demands that faults and checks name each other: every fault a check
+// names exists and names it back, every check a fault names exists and names it
+// back. It reports all that is wrong.
+func Check(faults []Fault, cases []catalog.Case) error {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	for _, c := range cases {
+		for _, name := range c.Faults {
+			i := slices.IndexFunc(faults, func(f Fault) bool { return f.Name == name })
+			switch {
+			case i < 0:
+				wrong("check %s names fault %s, and there is no faults/%s.yaml", c.ID, name, name)
+			case !slices.ContainsFunc(faults[i].Cases, func(id string) bool { return caseOf(id) == c.ID }):
+				wrong("check %s names fault %s, which does not name it back", c.ID, name)
+			}
+		}
+	}
+	for _, f := range faults {
+		for _, id := range f.Cases {
+			i := slices.IndexFunc(cases, func(c catalog.Case) bool { return c.ID == caseOf(id) })
+			_, row, hasRow := strings.Cut(id, ".")
+			switch {
+			case i < 0:
+				wrong("fault %s names check %s, which does not exist", f.Name, id)
+			case !slices.Contains(cases[i].Faults, f.Name):
+				wrong("fault %s names check %s, which does not name it back", f.Name, id)
+			case hasRow && !slices.Contains(cases[i].Rows, row):
+				wrong("fault %s names row %s, which the check does not have", f.Name, id)
+			}
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func caseOf(id string) string { check, _, _ := strings.Cut(id, "."); return check }

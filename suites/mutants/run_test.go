@@ -1,0 +1,234 @@
+package mutants_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"bridgecheck/suites/mutants"
+	"bridgecheck/suites/report"
+)
+
+const source = `package main
+
+import "fmt"
+
+func main() {
+	fmt.Println("door shut")
+	fmt.Println("lamp lit")
+}
+`
+
+// builder is one for a module with a single program.
+func builder(t *testing.T) mutants.Builder {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("there is no go command to build with")
+	}
+	root := t.TempDir()
+	for file, text := range map[string]string{"go.mod": "module tiny\n\ngo 1.26\n", "ref/cmd/tiny/main.go": source} {
+		path := filepath.Join(root, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return mutants.Builder{Root: root, Package: "./ref/cmd/tiny", Out: t.TempDir()}
+}
+
+func plant(name, find, replace string, cases ...string) mutants.Fault {
+	return mutants.Fault{
+		Name: name, Why: "x", Cases: cases,
+		Edit: mutants.Edit{File: "ref/cmd/tiny/main.go", Find: find, Replace: replace},
+	}
+}
+
+var (
+	doorOpen = plant("door-open", `"door shut"`, `"door open"`, "ALW-001")
+	lampOut  = plant("lamp-out", `"lamp lit"`, `"lamp out"`, "ALW-002")
+	both     = plant("both", "shut", "open", "ALW-001", "ALW-002")
+	harmless = plant("harmless", "func main() {", "func main() { // same", "ALW-001")
+)
+
+// verify runs the program: ALW-001 wants the door shut, ALW-002 the lamp lit.
+func verify(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
+	out, err := exec.CommandContext(ctx, s.Binary).Output()
+	if err != nil {
+		return report.Verdict{}, err
+	}
+	var v report.Verdict
+	for id, want := range map[string]string{"ALW-001": "door shut", "ALW-002": "lamp lit", "ALW-003": "lamp lit"} {
+		if !slices.Contains(s.IDs, id) {
+			continue
+		}
+		c := report.CaseVerdict{ID: id, Outcome: report.Fail}
+		if strings.Contains(string(out), want) {
+			c.Outcome = report.Pass
+		}
+		c.Results = []report.RowVerdict{{Row: "one", Outcome: c.Outcome}, {Row: "two", Outcome: report.Pass}}
+		v.Cases = append(v.Cases, c)
+	}
+	return v, nil
+}
+
+func TestRun(t *testing.T) {
+	row := lampOut
+	row.Name, row.Cases = "row", []string{"ALW-002.one"}
+	otherRow := lampOut
+	otherRow.Name, otherRow.Cases = "other-row", []string{"ALW-002.two"}
+	b := builder(t)
+	var done atomic.Int32
+	r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen, lampOut, both, harmless, row, otherRow}, verify, mutants.Options{
+		Sentinels: []string{"ALW-003"}, Done: func(mutants.Kill) { done.Add(1) },
+	})
+	var caught []string
+	for _, k := range r.Kills {
+		if k.Problem != "" {
+			t.Errorf("%s: %s", k.Name, k.Problem)
+		}
+		if k.Caught() {
+			caught = append(caught, k.Name)
+		}
+	}
+	if want := []string{"door-open", "lamp-out", "row"}; !slices.Equal(caught, want) {
+		t.Errorf("caught %v, want %v", caught, want)
+	}
+	if r.OK() || r.Control.Problem != "" || done.Load() != 6 {
+		t.Errorf("ok %v, control %q, %d told", r.OK(), r.Control.Problem, done.Load())
+	}
+	if also := r.Kills[1].Also; len(also) != 1 || also[0].ID != "ALW-003" {
+		t.Errorf("lamp-out also turned red %v, want the sentinel", also)
+	}
+	var table strings.Builder
+	if err := mutants.WriteTable(&table, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"door-open  caught  ALW-001\n", "lamp-out   caught  ALW-002                ALW-003\n",
+		"both       MISSED  ALW-001 ALW-002(pass)\n", "3 of 6 faults caught; median 1 more checks red\n",
+	} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("does not say %q:\n%s", want, table.String())
+		}
+	}
+	if !mutants.Run(t.Context(), b, []mutants.Fault{doorOpen, lampOut}, verify, mutants.Options{}).OK() {
+		t.Error("two faults that are caught are not OK")
+	}
+}
+
+// TestOnlyFailCatches: a check that could not be concluded has caught nothing.
+func TestOnlyFailCatches(t *testing.T) {
+	b := builder(t)
+	for _, o := range []report.Outcome{report.Error, report.BlockedHost, report.Invalid, report.NA, report.MootDoor, report.Stale} {
+		r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen}, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
+			v, err := verify(ctx, s)
+			for i := range v.Cases {
+				if v.Cases[i].Outcome == report.Fail {
+					v.Cases[i].Outcome = o
+				}
+			}
+			return v, err
+		}, mutants.Options{})
+		if r.OK() {
+			t.Errorf("%s counts as caught", o)
+		}
+	}
+}
+
+// TestControl: a check that is red without a fault says nothing about one.
+func TestControl(t *testing.T) {
+	b := builder(t)
+	tried := 0
+	for name, tc := range map[string]struct {
+		verify mutants.Verify
+		says   string
+	}{
+		"always red": {func(context.Context, mutants.Subject) (report.Verdict, error) {
+			tried++
+			return report.Verdict{Cases: []report.CaseVerdict{{ID: "ALW-001", Outcome: report.Fail}}}, nil
+		}, "ALW-001(fail)"},
+		"no verdict": {func(context.Context, mutants.Subject) (report.Verdict, error) {
+			tried++
+			return report.Verdict{}, errors.New("no lab")
+		}, "no lab"},
+		"invalid": {func(context.Context, mutants.Subject) (report.Verdict, error) {
+			tried++
+			return report.Verdict{Problems: []string{"crashed"}}, nil
+		}, "crashed"},
+		"not there": {func(context.Context, mutants.Subject) (report.Verdict, error) {
+			tried++
+			return report.Verdict{}, nil
+		}, "ALW-001(not-selected)"},
+	} {
+		tried = 0
+		r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen}, tc.verify, mutants.Options{})
+		if r.OK() || !strings.Contains(r.Control.Problem, tc.says) || tried != 1 {
+			t.Errorf("%s: control %q, %d runs; want one that says %q", name, r.Control.Problem, tried, tc.says)
+		}
+	}
+}
+
+func TestBuild(t *testing.T) {
+	b := builder(t)
+	binary, err := b.Build(t.Context(), doorOpen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(binary).Output(); err != nil || !strings.Contains(string(out), "door open") {
+		t.Errorf("%q, %v", out, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(b.Root, "ref/cmd/tiny/main.go")); err != nil || string(text) != source {
+		t.Errorf("the source was changed: %v", err)
+	}
+	twoEdits := doorOpen
+	twoEdits.Name = "two-edits"
+	twoEdits.Also = []mutants.Edit{{File: "ref/cmd/tiny/main.go", Find: "lamp lit", Replace: "lamp out"}}
+	binary, err = b.Build(t.Context(), twoEdits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := exec.Command(binary).Output(); string(out) != "door open\nlamp out\n" {
+		t.Errorf("two edits print %q", out)
+	}
+	for name, tc := range map[string]struct {
+		fault mutants.Fault
+		says  string
+	}{
+		"gone":           {plant("gone", "no such block", "x", "ALW-001"), "0 times"},
+		"twice":          {plant("twice", "fmt.Println", "x", "ALW-001"), "2 times"},
+		"does not build": {plant("bad", `fmt.Println("door shut")`, "lock()", "ALW-001"), "undefined: lock"},
+		"no such file":   {mutants.Fault{Name: "nowhere", Edit: mutants.Edit{File: "ref/b.go", Find: "a"}}, "no such file"},
+	} {
+		if _, err := b.Build(t.Context(), tc.fault); err == nil || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%s: %v, want it to say %q", name, err, tc.says)
+		}
+	}
+}
+
+// TestFull: each fault meets every check, and the matrix shows the empty row.
+func TestFull(t *testing.T) {
+	r := mutants.Run(t.Context(), builder(t), []mutants.Fault{doorOpen}, verify, mutants.Options{
+		Full: true, All: []string{"ALW-001", "ALW-002", "ALW-003"},
+	})
+	if !r.OK() {
+		t.Fatalf("%+v", r)
+	}
+	text := mutants.MatrixMarkdown(r)
+	for _, want := range []string{"| door-open | caught | ALW-001 |  |\n", "| ALW-001 | door-open |\n", "| ALW-002 |  |\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("does not say %q:\n%s", want, text)
+		}
+	}
+	data, err := mutants.MatrixYAML(r)
+	if err != nil || !strings.Contains(string(data), "- name: door-open\n") {
+		t.Errorf("%v\n%s", err, data)
+	}
+}

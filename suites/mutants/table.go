@@ -1,0 +1,116 @@
+package mutants
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/goccy/go-yaml"
+
+	"bridgecheck/suites/report"
+)
+
+// WriteTable writes the kill table: each fault, the checks that had to catch it,
+// and what else it turned red. What went wrong follows below.
+func WriteTable(out io.Writer, r Result) error {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "fault\tresult\tmust be caught by\talso red")
+	for _, k := range r.Kills {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Name, verdictOf(k), list(k.Named, report.Fail), list(k.Also, report.Fail))
+	}
+	w.Flush()
+	text := trimLines(b.String())
+	caught := 0
+	for _, k := range append([]Kill{r.Control}, r.Kills...) {
+		if k.Problem != "" {
+			text += fmt.Sprintf("%s: %s\n", k.Name, k.Problem)
+		}
+		if k.Caught() {
+			caught++
+		}
+	}
+	text += fmt.Sprintf("%d of %d faults caught; median %d more checks red\n", caught, len(r.Kills), r.MedianAlso())
+	if _, err := io.WriteString(out, text); err != nil {
+		return fmt.Errorf("write kill table: %w", err)
+	}
+	return nil
+}
+
+func verdictOf(k Kill) string {
+	switch {
+	case k.Problem != "":
+		return "not tried"
+	case k.Caught():
+		return "caught"
+	}
+	return "MISSED"
+}
+
+// list names the checks, and the outcome where it is not the usual one.
+func list(seen []Seen, usual report.Outcome) string {
+	words := make([]string, 0, len(seen))
+	for _, s := range seen {
+		word := s.ID
+		if s.Outcome != usual {
+			word += "(" + string(s.Outcome) + ")"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+func trimLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// MedianAlso is how many checks the median fault turns red beside its own: the
+// measure of how narrow the faults are.
+func (r Result) MedianAlso() int {
+	counts := make([]int, 0, len(r.Kills))
+	for _, k := range r.Kills {
+		counts = append(counts, len(k.Also))
+	}
+	if len(counts) == 0 {
+		return 0
+	}
+	slices.Sort(counts)
+	return counts[len(counts)/2]
+}
+
+// MatrixYAML is the kill matrix for programs.
+func MatrixYAML(r Result) ([]byte, error) {
+	data, err := yaml.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode kill matrix: %w", err)
+	}
+	return data, nil
+}
+
+// MatrixMarkdown is the kill matrix for people: by fault, then by check. A check
+// that no fault turned red, and a fault that turned nothing red, are empty rows.
+func MatrixMarkdown(r Result) string {
+	var b strings.Builder
+	b.WriteString("# Kill matrix\n\n| fault | result | must be caught by | also red |\n|---|---|---|---|\n")
+	by := map[string][]string{}
+	for _, k := range r.Kills {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", k.Name, verdictOf(k), list(k.Named, report.Fail), list(k.Also, report.Fail))
+		for _, s := range append(slices.Clone(k.Named), k.Also...) {
+			if s.Outcome == report.Fail && !slices.Contains(by[caseOf(s.ID)], k.Name) {
+				by[caseOf(s.ID)] = append(by[caseOf(s.ID)], k.Name)
+			}
+		}
+	}
+	b.WriteString("\n| check | turned red by |\n|---|---|\n")
+	for _, id := range r.IDs {
+		fmt.Fprintf(&b, "| %s | %s |\n", id, strings.Join(by[id], " "))
+	}
+	fmt.Fprintf(&b, "\nThe median fault turns %d checks red beside its own.\n", r.MedianAlso())
+	return b.String()
+}
