@@ -121,7 +121,7 @@ var eventKinds = sync.OnceValues(func() (map[string]*jsonschema.Resolved, error)
 })
 
 func load(name string) (*jsonschema.Schema, error) {
-	data, err := Schemas.ReadFile("schema/" + name + ".json")
+	data, err := Schemas.ReadFile("schema/" + name + ".schema.json")
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", name, err)
 	}

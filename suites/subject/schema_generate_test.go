@@ -25,7 +25,7 @@ func TestSchemasAreCurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, file := append(want, '\n'), "schema/"+name+".json"
+		want, file := append(want, '\n'), "schema/"+name+".schema.json"
 		if *update {
 			if err := os.WriteFile(file, want, 0o644); err != nil {
 				t.Fatal(err)
