@@ -3,6 +3,7 @@
 #
 #   ci/engine.sh start   nothing where an engine answers; else install and start one
 #   ci/engine.sh stop    end what start started, nothing else
+#   ci/engine.sh status  print the engine that answers; exit 1 when none does
 #
 # Where none answers: apt installs docker.io without its recommendations, and
 # dockerd runs with what a bare machine has: no systemd, no bridge (cells have
@@ -21,15 +22,9 @@ die() { echo "engine: $*" >&2; exit 1; }
 cd "$(dirname "$0")/.."
 
 # enginecheck asks the sockets; it is Go, since a bare machine has no curl.
-enginecheck() { "$state/enginecheck" "$@"; }
-
-build_check() {
+enginecheck() {
   command -v go >/dev/null || die "go is not in PATH; install Go 1.26 and put its bin folder into PATH"
-  if ! mkdir -p "$state" 2>/dev/null; then
-    go run ./containers/cmd/enginecheck && exit 0
-    die "no engine answers and $state cannot be made; run this script as root, or start Docker or podman yourself"
-  fi
-  CGO_ENABLED=0 go build -o "$state/enginecheck" ./containers/cmd/enginecheck
+  CGO_ENABLED=0 go run ./containers/cmd/enginecheck "$@"
 }
 
 # start_time prints field 22 of /proc/PID/stat: with the pid, it names a process
@@ -85,8 +80,9 @@ try_daemon() {
   setsid dockerd "${args[@]}" >"$log" 2>&1 </dev/null &
   local pid=$!
   echo "$pid $(start_time "$pid") $root ${made[*]}" >"$state/started"
-  if enginecheck -wait "$ready_timeout" -pid "$pid"; then
-    say "started dockerd, pid $pid, storage ${driver:-by its own choice}, data in $root"
+  local answer
+  if answer=$(enginecheck -wait "$ready_timeout" -pid "$pid"); then
+    say "started $answer, pid $pid, storage ${driver:-by its own choice}, data in $root"
     return
   fi
   say "dockerd ${args[*]} did not come up; the end of its log:"
@@ -96,12 +92,14 @@ try_daemon() {
 }
 
 start() {
-  build_check
-  if enginecheck; then
-    say "an engine answers: nothing to do"
+  local answer
+  if answer=$(enginecheck); then
+    say "$answer answers: nothing to do"
     return
   fi
-  [ "$(id -u)" = 0 ] || die "no engine answers; run '$0 start' as root, or start Docker or podman yourself"
+  [ "$(id -u)" = 0 ] || die "run '$0 start' as root, or start Docker or podman yourself"
+  [ -z "${DOCKER_HOST:-}" ] || die "DOCKER_HOST is $DOCKER_HOST, and nothing answers there; start that engine, or unset it"
+  mkdir -p "$state"
   install_dockerd
   local other
   other=$(running_daemon)
@@ -152,5 +150,6 @@ stop() {
 case "${1:-}" in
   start) start ;;
   stop) stop ;;
-  *) die "usage: $0 start|stop" ;;
+  status) enginecheck ;;
+  *) die "usage: $0 start|stop|status" ;;
 esac

@@ -61,9 +61,9 @@ func connect(engine Engine) (*daemon, error) {
 		return nil, fmt.Errorf("connect to %s: %w", engine, err)
 	}
 	api := provider.Client()
-	if real := api.DaemonHost(); real != engine.Host {
+	if used := api.DaemonHost(); used != engine.Host {
 		return nil, errors.Join(
-			fmt.Errorf("connect to %s: testcontainers-go uses %s; check ~/.testcontainers.properties, and use one engine a process", engine, real),
+			fmt.Errorf("connect to %s: testcontainers-go uses %s; check ~/.testcontainers.properties, and use one engine a process", engine, used),
 			provider.Close())
 	}
 	return &daemon{provider: provider, api: api}, nil

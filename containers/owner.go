@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,9 +75,9 @@ func startTime(pid int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, rest, found := strings.Cut(string(stat[max(0, strings.LastIndexByte(string(stat), ')')):]), ") ")
-	fields := strings.Fields(rest)
-	if !found || len(fields) < 20 {
+	// Field 2, the name in brackets, may hold blanks and brackets itself.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 20 {
 		return "", fmt.Errorf("read /proc/%d/stat: too few fields", pid)
 	}
 	return fields[19], nil

@@ -22,7 +22,8 @@ type process struct {
 	started time.Time
 	exit    client.ContainerWaitResult
 	output  client.HijackedResponse
-	copied  chan error // one value: the end of the output
+	copied  chan struct{} // closed at the end of the output
+	copyErr error         // of the output; read it after copied is closed
 }
 
 // start creates the container in the given form and starts it. Nothing is left
@@ -42,7 +43,7 @@ func (d *daemon) start(ctx context.Context, cell Cell, image string, f form, std
 	if err != nil {
 		return nil, errors.Join(err, cleanup(ctx, (&process{ctr: ctr}).remove))
 	}
-	p = &process{id: ctr.GetContainerID(), ctr: ctr, api: d.api, copied: make(chan error, 1)}
+	p = &process{id: ctr.GetContainerID(), ctr: ctr, api: d.api, copied: make(chan struct{})}
 	if err := p.attach(ctx, stdout, stderr); err != nil {
 		return nil, errors.Join(err, cleanup(ctx, p.remove))
 	}
@@ -73,8 +74,8 @@ func (p *process) attach(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	p.output = attached.HijackedResponse
 	go func() {
-		_, err := stdcopy.StdCopy(stdout, stderr, attached.Reader)
-		p.copied <- err
+		_, p.copyErr = stdcopy.StdCopy(stdout, stderr, attached.Reader)
+		close(p.copied)
 	}()
 	return nil
 }
@@ -115,10 +116,9 @@ func (p *process) kill(ctx context.Context) error {
 // drain waits for the last byte of the output, which may come after the end.
 func (p *process) drain(ctx context.Context) error {
 	select {
-	case err := <-p.copied:
-		p.copied <- nil
-		if err != nil {
-			return fmt.Errorf("copy the output: %w", err)
+	case <-p.copied:
+		if p.copyErr != nil {
+			return fmt.Errorf("copy the output: %w", p.copyErr)
 		}
 		return nil
 	case <-ctx.Done():
