@@ -1,0 +1,122 @@
+package inside
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"bridgecheck/ref/sandbox/internal/wire"
+)
+
+// Run is the init process; it does not return. The configuration is read from
+// the descriptor given.
+func Run(config uintptr) {
+	code := make(chan int)
+	go func() {
+		// Restrictions are of a thread, and this one never serves another
+		// goroutine again.
+		runtime.LockOSThread()
+		code <- run(config)
+	}()
+	os.Exit(<-code)
+}
+
+func run(config uintptr) int {
+	cfg, err := read(config)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sandbox:", err)
+		return 1
+	}
+	if err := prepare(cfg); err != nil {
+		// A launcher that is gone needs no answer.
+		_ = wire.Send(cfg.Control, wire.Report{Failure: failure(err)})
+		return 1
+	}
+	var order wire.Order
+	if _, err := wire.Receive(cfg.Control, &order); err != nil || !order.Go {
+		return 1
+	}
+	return supervise(cfg)
+}
+
+func read(config uintptr) (*wire.Config, error) {
+	f := os.NewFile(config, "config")
+	defer f.Close()
+	cfg := new(wire.Config)
+	if err := json.NewDecoder(f).Decode(cfg); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read the sandbox's configuration: %w", err)
+	}
+	return cfg, nil
+}
+
+// prepare does all that comes before the agent, in the order that works:
+// descriptors first, so that nothing undeclared is ever held here; the network
+// and the mounts while there are capabilities; restrictions; the check.
+func prepare(cfg *wire.Config) error {
+	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return at("descriptors", fmt.Errorf("close_range(CLOEXEC): %w", err))
+	}
+	// Its memory, environment and descriptors are not for the agent to read.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return at("descriptors", fmt.Errorf("prctl(PR_SET_DUMPABLE): %w", err))
+	}
+	listeners, err := network(cfg)
+	if err != nil {
+		return err
+	}
+	if cfg.Level == wire.SharedNone {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+			return at("init", fmt.Errorf("prctl(PR_SET_CHILD_SUBREAPER): %w", err))
+		}
+		if err := unix.Chdir(cfg.Cwd); err != nil {
+			return at("init", fmt.Errorf("chdir(%s): %w", cfg.Cwd, err))
+		}
+	} else if err := newRoot(cfg); err != nil {
+		return err
+	}
+	ready := wire.Ready{}
+	if ready.LandlockABI, err = restrict(cfg); err != nil {
+		return err
+	}
+	if ready.Layers, err = selfCheck(cfg, ready.LandlockABI); err != nil {
+		return err
+	}
+	if err := handOver(cfg.Control, listeners); err != nil {
+		return at("ready", err)
+	}
+	return at("ready", wire.Send(cfg.Control, wire.Report{Ready: &ready}))
+}
+
+// stageError names the step that did not work.
+type stageError struct {
+	stage string
+	err   error
+}
+
+func (e *stageError) Error() string { return e.stage + ": " + e.err.Error() }
+func (e *stageError) Unwrap() error { return e.err }
+
+func at(stage string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &stageError{stage, err}
+}
+
+func failure(err error) *wire.Failure {
+	f := &wire.Failure{Stage: "init", Text: err.Error()}
+	var se *stageError
+	if errors.As(err, &se) {
+		f.Stage, f.Text = se.stage, se.err.Error()
+	}
+	var errno unix.Errno
+	if errors.As(err, &errno) {
+		f.Errno = int(errno)
+	}
+	return f
+}

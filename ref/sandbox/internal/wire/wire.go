@@ -1,0 +1,96 @@
+// Package wire is what the launcher and the init process of a sandbox say to
+// each other: one configuration over a sealed memory file, then messages over a
+// SOCK_SEQPACKET pair. End of file on the pair ends the sandbox.
+package wire
+
+// Arg0 is the program name under which a process is a sandbox's init.
+const Arg0 = "bridge-init"
+
+// Levels of containment.
+const (
+	Isolated   = "isolated"      // all namespaces
+	SharedUser = "shared/userns" // all but the network namespace
+	SharedNone = "shared/none"   // no namespace at all
+)
+
+// Config is everything the init process needs.
+type Config struct {
+	Level       string
+	Control     int // descriptor of the message pair
+	Path        string
+	Args        []string
+	Env         []string
+	Cwd         string
+	Descriptors []int
+	Ports       []uint16
+	Mounts      []Mount
+	Links       []Link
+	Landlock    bool
+	Seccomp     string // baseline, strict, off
+	Limits      Limits
+	// Outside holds the launcher's namespaces (inode by name): each one the
+	// level promises must differ.
+	Outside map[string]uint64
+}
+
+// Mount shows one path of the host at the same path inside. Path holds no
+// symbolic link.
+type Mount struct {
+	Path  string
+	Dir   bool
+	Write bool
+}
+
+// Link is a symbolic link of the new root, for a declared path that led
+// through one on the host.
+type Link struct{ Path, Target string }
+
+// Limits are as sandbox.Limits.
+type Limits struct {
+	Memory int64
+	PIDs   int
+	Files  int
+}
+
+// Any tells whether a limit is set.
+func (l Limits) Any() bool { return l != Limits{} }
+
+// Order is a message to the init process.
+type Order struct {
+	Go     bool `json:",omitempty"`
+	Signal int  `json:",omitempty"`
+}
+
+// Report is a message from the init process; one field is set.
+type Report struct {
+	Listeners []Listener `json:",omitempty"` // one for each descriptor of the message
+	Ready     *Ready     `json:",omitempty"`
+	Failure   *Failure   `json:",omitempty"`
+	Exit      *Exit      `json:",omitempty"`
+}
+
+// Listener describes one descriptor handed over.
+type Listener struct {
+	Asked uint16 // the port of the configuration, 0 for any
+	Port  uint16
+	V6    bool
+}
+
+// Ready says that everything is in force and was read back.
+type Ready struct {
+	Layers      map[string]string
+	LandlockABI int
+}
+
+// Failure is a step that did not work.
+type Failure struct {
+	Stage string
+	Errno int
+	Text  string
+}
+
+// Exit is how the agent ended.
+type Exit struct {
+	Code   int
+	Signal int
+}

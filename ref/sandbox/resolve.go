@@ -1,0 +1,133 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"bridgecheck/ref/sandbox/internal/wire"
+)
+
+// resolve checks a Spec and turns it into what the init process is told.
+func resolve(s *Spec) (*wire.Config, error) {
+	if s.Level == "" {
+		s.Level = Isolated
+	}
+	if s.Seccomp == "" {
+		s.Seccomp = Baseline
+	}
+	if s.Cwd == "" {
+		s.Cwd = "/tmp"
+	}
+	if err := check(s); err != nil {
+		return nil, err
+	}
+	cfg := &wire.Config{
+		Level: string(s.Level), Path: s.Path, Args: s.Args, Env: s.Env, Cwd: filepath.Clean(s.Cwd),
+		Descriptors: s.Descriptors, Ports: s.Ports, Landlock: s.Landlock, Seccomp: string(s.Seccomp),
+		Limits: wire.Limits(s.Limits),
+	}
+	if !strings.Contains(s.Path, "/") {
+		cfg.Path = search(s.Path, s.Env)
+	} else if !filepath.IsAbs(s.Path) {
+		cfg.Path = filepath.Join(cfg.Cwd, s.Path)
+	}
+	v, err := look(s, cfg.Path)
+	if err != nil {
+		return nil, err
+	}
+	v.fill(cfg)
+	if s.Level != SharedNone && !v.shows(cfg) {
+		return nil, refuse("Cwd", "%q is not visible in the sandbox: declare it, or a directory above it", s.Cwd)
+	}
+	if cfg.Outside, err = ownNamespaces(); err != nil {
+		return nil, failed(StageInit, err)
+	}
+	return cfg, nil
+}
+
+func check(s *Spec) error {
+	switch {
+	case s.Path == "":
+		return refuse("Path", "no program given: name one")
+	case !slices.Contains([]Level{Isolated, SharedUserNS, SharedNone}, s.Level):
+		return refuse("Level", "unknown level %q: use %s, %s or %s", s.Level, Isolated, SharedUserNS, SharedNone)
+	case !slices.Contains([]Profile{Baseline, Strict, Off}, s.Seccomp):
+		return refuse("Seccomp", "unknown profile %q: use %s, %s or %s", s.Seccomp, Baseline, Strict, Off)
+	case !filepath.IsAbs(s.Cwd):
+		return refuse("Cwd", "%q is not absolute: give the whole path", s.Cwd)
+	case s.TTY:
+		return refuse("TTY", "no terminal of the sandbox's own can be made: pass one end of a pseudoterminal as Stdin")
+	case s.Limits.Memory < 0 || s.Limits.PIDs < 0 || s.Limits.Files < 0:
+		return refuse("Limits", "a limit is below 0: use 0 for none")
+	}
+	for _, fd := range s.Descriptors {
+		if fd < 3 {
+			return refuse("Descriptors", "%d is a standard stream: use Stdin, Stdout or Stderr", fd)
+		}
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil {
+			return refuse("Descriptors", "%d is not open: %v", fd, err)
+		}
+	}
+	for i, p := range s.Ports {
+		if p != 0 && slices.Contains(s.Ports[:i], p) {
+			return refuse("Ports", "%d is listed twice: name each port once", p)
+		}
+	}
+	return nil
+}
+
+// search looks a program up as a shell does; the bare name is kept, and ends as
+// "not found", when no directory has it.
+func search(name string, env []string) string {
+	path := ""
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = v
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		p := filepath.Join(dir, name)
+		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return name
+}
+
+// shows tells whether the working directory will be there.
+func (v *view) shows(cfg *wire.Config) bool {
+	if cfg.Cwd == "/tmp" || cfg.Cwd == "/" {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(cfg.Cwd)
+	if err != nil {
+		return false
+	}
+	_, linked := v.links[cfg.Cwd]
+	return nearest(cfg.Mounts, real) != nil && (real == cfg.Cwd || linked || nearest(cfg.Mounts, cfg.Cwd) != nil)
+}
+
+// ownNamespaces gives the inode of each of this process's namespaces.
+func ownNamespaces() (map[string]uint64, error) {
+	all := map[string]uint64{}
+	for _, name := range []string{"user", "net", "pid", "mnt", "ipc", "uts"} {
+		var st unix.Stat_t
+		err := unix.Stat("/proc/self/ns/"+name, &st)
+		if errors.Is(err, unix.ENOENT) {
+			continue // the kernel has none; the init process fails on it
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[name] = st.Ino
+	}
+	return all, nil
+}
