@@ -12,7 +12,7 @@
 set -euo pipefail
 
 state=/run/bridgecheck-engine   # what start notes for stop
-beside=(/run/docker /run/containerd /etc/docker)   # what dockerd makes beside its data
+beside=(/run/docker /run/docker.sock /run/containerd /etc/docker)   # what dockerd makes beside its data
 ready_timeout=60s               # for dockerd to answer; under 1 s on a good day
 stop_timeout=30                 # seconds for dockerd to end on SIGTERM
 
@@ -93,11 +93,13 @@ try_daemon() {
 
 start() {
   local answer
-  if answer=$(enginecheck); then
+  if answer=$(enginecheck 2>/dev/null); then
     say "$answer answers: nothing to do"
     return
   fi
-  [ "$(id -u)" = 0 ] || die "run '$0 start' as root, or start Docker or podman yourself"
+  if [ "$(id -u)" != 0 ]; then
+    enginecheck || die "run '$0 start' as root, or start Docker or podman yourself"
+  fi
   [ -z "${DOCKER_HOST:-}" ] || die "DOCKER_HOST is $DOCKER_HOST, and nothing answers there; start that engine, or unset it"
   mkdir -p "$state"
   install_dockerd
