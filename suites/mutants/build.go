@@ -59,6 +59,15 @@ func (b Builder) Original(ctx context.Context) (string, error) {
 
 const original = "original"
 
+// Applies tells, without building, whether the fault's blocks are still where it
+// looks for them.
+func (b Builder) Applies(f Fault) error {
+	if _, err := b.patch(f); err != nil {
+		return fmt.Errorf("fault %s: %w", f.Name, err)
+	}
+	return nil
+}
+
 // patch returns the text of each file that the fault changes. Edits of one file
 // apply in their order, each to what the last one left.
 func (b Builder) patch(f Fault) (map[string]string, error) {
