@@ -101,6 +101,7 @@ start() {
     enginecheck || die "run '$0 start' as root, or start Docker or podman yourself"
   fi
   [ -z "${DOCKER_HOST:-}" ] || die "DOCKER_HOST is $DOCKER_HOST, and nothing answers there; start that engine, or unset it"
+  [ ! -e "$state/started" ] || stop_daemon # one that was killed
   mkdir -p "$state"
   install_dockerd
   local other

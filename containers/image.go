@@ -12,15 +12,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 )
 
 const (
 	imageRepo = "bridgecheck-cell"
 	rootTar   = "root.tar"
-	// ADD unpacks the archive as it is, with the modes of its folders.
-	dockerfile = "FROM scratch\nADD " + rootTar + " /\n"
 )
 
 // The accounts of the image. Uid 1000 is the user the checks run as.
@@ -35,7 +32,7 @@ const (
 
 // build makes the image of the cell and returns its tag.
 func (d *daemon) build(ctx context.Context, cell Cell) (string, error) {
-	archive, err := buildContext(cell.Files)
+	archive, err := buildContext(cell)
 	if err != nil {
 		return "", fmt.Errorf("cell %s: make the build context: %w", cell.Name, err)
 	}
@@ -44,9 +41,7 @@ func (d *daemon) build(ctx context.Context, cell Cell) (string, error) {
 		ContextArchive: archive,
 		Repo:           imageRepo,
 		BuildLogWriter: &log,
-		BuildOptionsModifier: func(options *client.ImageBuildOptions) {
-			options.Labels = labels(cell.Name)
-		},
+		KeepImage:      true, // Run removes it; what the library adds would cost a step for each label
 	}}
 	tag, err := d.provider.BuildImage(ctx, request)
 	if err != nil {
@@ -55,16 +50,29 @@ func (d *daemon) build(ctx context.Context, cell Cell) (string, error) {
 	return tag, nil
 }
 
+// dockerfile has two steps. LABEL is the first, so that whatever a crash leaves of
+// a build is labelled; ADD unpacks the archive as it is, with the modes of its
+// folders.
+func dockerfile(cell string) string {
+	var text strings.Builder
+	text.WriteString("FROM scratch\nLABEL")
+	for name, value := range labels(cell) {
+		fmt.Fprintf(&text, " %s=%q", name, value)
+	}
+	fmt.Fprintf(&text, "\nADD %s /\n", rootTar)
+	return text.String()
+}
+
 // buildContext returns the tar archive an engine builds the image from: the
 // Dockerfile and the root file system as an archive of its own.
-func buildContext(files map[string]HostFile) (io.ReadSeeker, error) {
-	root, err := rootFS(files)
+func buildContext(cell Cell) (io.ReadSeeker, error) {
+	root, err := rootFS(cell.Files)
 	if err != nil {
 		return nil, err
 	}
 	var buffer bytes.Buffer
 	archive := tar.NewWriter(&buffer)
-	if err := addFile(archive, "Dockerfile", 0o644, []byte(dockerfile)); err != nil {
+	if err := addFile(archive, "Dockerfile", 0o644, []byte(dockerfile(cell.Name))); err != nil {
 		return nil, err
 	}
 	if err := addFile(archive, rootTar, 0o644, root); err != nil {
