@@ -76,6 +76,7 @@ func read(fsys fs.FS, name string) (Fault, error) {
 		return Fault{}, fmt.Errorf("read: %w", err)
 	}
 	var f Fault
+	data = block.ReplaceAll(data, []byte("${1}2"))
 	if err := yaml.UnmarshalWithOptions(data, &f, yaml.DisallowUnknownField()); err != nil {
 		return Fault{}, fmt.Errorf("parse: %w", err)
 	}
@@ -84,6 +85,11 @@ func read(fsys fs.FS, name string) (Fault, error) {
 	}
 	return f, f.validate()
 }
+
+// block is the head of a block of Go. It gets the indentation indicator (YAML 1.2,
+// 8.1.1.1) that the parser needs to take tabs for content; the block stands two
+// columns to the right of its key.
+var block = regexp.MustCompile(`(?m)^([ -]*(?:find|replace): \|)$`)
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 

@@ -46,6 +46,22 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// TestLoadBlocks: Go as it is written, tabs and all, in nested edits too.
+func TestLoadBlocks(t *testing.T) {
+	all, err := load("open.yaml", "name: open\nwhy: x\nfile: ref/a.go\nfind: |\n  \tif x {\n  \t\treturn false\n\n  \t}\nreplace: |\n  \tif y {\n"+
+		"also:\n- file: ref/b.go\n  find: |\n    import (\n    \t\"net\"\n  replace: |\n    \t\"net\"\n    \t\"os\"\n    )\ncases: [ALW-002]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := all[0]
+	if f.Find != "\tif x {\n\t\treturn false\n\n\t}\n" || f.Replace != "\tif y {\n" {
+		t.Errorf("find %q, replace %q", f.Find, f.Replace)
+	}
+	if e := f.Also[0]; e.Find != "import (\n\t\"net\"\n" || e.Replace != "\t\"net\"\n\t\"os\"\n)\n" || e.File != "ref/b.go" {
+		t.Errorf("also %+v", e)
+	}
+}
+
 // TestShipped: the faults that are compiled in can all be read, and each of their
 // blocks still occurs once in ref.
 func TestShipped(t *testing.T) {
