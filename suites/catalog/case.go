@@ -41,6 +41,9 @@ type Case struct {
 	Faults []string
 	// Rows are the table rows, each an id of its own (ID.row).
 	Rows []string
+	// File is where the check stands, as in suites/loopback/interface.go:17. It is
+	// filled in by kit.
+	File string
 	// Why is the attack or the incident behind the check.
 	Why string
 }

@@ -94,3 +94,13 @@ func JSON(cases []Case) ([]byte, error) {
 // filled makes an absent list an empty one: a reader of the file finds a list
 // under every key.
 func filled[T any](list []T) []T { return append([]T{}, list...) }
+
+// AreaTitle is what the area of an id is about, empty for an unknown area.
+func AreaTitle(area string) string {
+	for _, a := range areas {
+		if a.id == area {
+			return a.title
+		}
+	}
+	return ""
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bridgecheck/suites/catalog"
+	"bridgecheck/suites/report"
+)
+
+// selection is what the flags of a verb choose among the registered checks.
+type selection struct {
+	ids, areas []string
+	profile    string
+}
+
+// resolve returns the ids, and the profiles that the run can judge: all of them
+// when nothing is chosen, the one that is named, none for chosen ids.
+func (s selection) resolve(profiles []report.Profile) ([]string, []report.Profile, error) {
+	if s.profile != "" && len(s.ids)+len(s.areas) > 0 {
+		return nil, nil, fmt.Errorf("choose by --profile or by --id and --area, not by both")
+	}
+	if s.profile != "" {
+		for _, p := range profiles {
+			if p.Name == s.profile {
+				return p.Required, []report.Profile{p}, nil
+			}
+		}
+		return nil, nil, fmt.Errorf("there is no profile %q; there are %s", s.profile, profileNames(profiles))
+	}
+	all := catalog.All()
+	if len(s.ids)+len(s.areas) == 0 {
+		return ids(all), profiles, nil
+	}
+	chosen, err := s.choose(all)
+	return chosen, nil, err
+}
+
+func (s selection) choose(all []catalog.Case) ([]string, error) {
+	var chosen []string
+	for _, id := range s.ids {
+		if _, ok := catalog.Get(id); !ok {
+			return nil, fmt.Errorf("there is no check %q; `bridgecheck list` shows all", id)
+		}
+		chosen = append(chosen, id)
+	}
+	for _, area := range s.areas {
+		of := slices.DeleteFunc(slices.Clone(all), func(c catalog.Case) bool { return c.Area() != area })
+		if len(of) == 0 {
+			return nil, fmt.Errorf("there is no area %q; `bridgecheck list` shows all", area)
+		}
+		chosen = append(chosen, ids(of)...)
+	}
+	slices.Sort(chosen)
+	return slices.Compact(chosen), nil
+}
+
+func ids(cases []catalog.Case) []string {
+	var ids []string
+	for _, c := range cases {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+func profileNames(profiles []report.Profile) string {
+	var names []string
+	for _, p := range profiles {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"bridgecheck/ci"
+	"bridgecheck/containers"
+	"bridgecheck/suites/catalog"
+	"bridgecheck/suites/report"
+	"bridgecheck/suites/runner"
+	"bridgecheck/suites/subject"
+)
+
+type verifyFlags struct {
+	selection
+	subject, results, engine string
+	cells                    []string
+	strict                   bool
+	seed                     int64
+}
+
+func verifyCommand() *cobra.Command {
+	var f verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Run the checks against a subject and judge it",
+		Example: `  bridgecheck verify
+  bridgecheck verify --subject ./my-sandbox --profile bridge
+  bridgecheck verify --id ALW-002 --cell user --engine none`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.subject, "subject", "ref-native", "subject by name or by path of an executable")
+	flags.StringSliceVar(&f.ids, "id", nil, "only the checks with these ids")
+	flags.StringSliceVar(&f.areas, "area", nil, "only the checks of these areas, such as ALW")
+	flags.StringVar(&f.profile, "profile", "", "only the checks that a profile requires")
+	flags.StringVar(&f.results, "results", "results", "folder for the reports")
+	flags.StringSliceVar(&f.cells, "cell", []string{runner.UserCell, runner.RootCell}, "cells to run: user, root")
+	flags.StringVar(&f.engine, "engine", "auto", "container engine: auto (use one that answers) or none")
+	flags.BoolVar(&f.strict, "strict", os.Getenv("CI") == "true", "what this host cannot give is red (the default where CI=true)")
+	flags.Int64Var(&f.seed, "seed", 1, "order of the checks")
+	return cmd
+}
+
+func (f *verifyFlags) run(ctx context.Context) error {
+	profiles, err := report.ParseProfiles(ci.Profiles)
+	if err != nil {
+		return harness(err)
+	}
+	chosen, judged, err := f.resolve(profiles)
+	if err != nil {
+		return err
+	}
+	bin, err := binDir()
+	if err != nil {
+		return harness(err)
+	}
+	sub, err := findSubject(f.subject, bin)
+	if err != nil {
+		return harness(err)
+	}
+	if _, err := subject.Describe(ctx, sub.path); err != nil {
+		return harness(err)
+	}
+	dir := filepath.Join(f.results, sub.name)
+	q := runner.Request{
+		Bin: bin, Subject: sub.path, Select: chosen, Cells: f.cells,
+		Results: dir, Shards: max(2, runtime.NumCPU()), Seed: f.seed,
+	}
+	opts := report.Options{
+		Profiles: judged, Strict: f.strict, Selection: chosen, Registered: catalog.All(),
+		SubjectIsOurs: sub.ours, SubjectArg: sub.arg, Cells: f.cells, Commit: version(),
+	}
+	if opts.Baseline, err = ci.Baseline(sub.name); err != nil {
+		return harness(err)
+	}
+	if err := f.chooseEngine(ctx, &q, &opts); err != nil {
+		return err
+	}
+	verdict := judgeRun(ctx, q, opts)
+	return f.report(dir, verdict)
+}
+
+// chooseEngine takes the engine that answers; that there is none is said, and
+// red in a strict run unless it was asked for.
+func (f *verifyFlags) chooseEngine(ctx context.Context, q *runner.Request, opts *report.Options) error {
+	switch f.engine {
+	case "none":
+	case "auto":
+		engine, err := containers.Find(ctx)
+		switch {
+		case err == nil:
+			q.Engine = &engine
+		case errors.Is(err, containers.ErrNoEngine):
+			opts.HostLacks = append(opts.HostLacks, "a container engine: "+err.Error())
+		default:
+			return harness(err)
+		}
+	default:
+		return fmt.Errorf("--engine is auto or none, not %q", f.engine)
+	}
+	if q.Engine != nil {
+		fmt.Printf("cells   containers on %s\n", q.Engine)
+	} else {
+		fmt.Println("cells   a namespace of this machine: no container engine is used")
+	}
+	return nil
+}
+
+// judgeRun runs the cells and judges the facts they brought.
+func judgeRun(ctx context.Context, q runner.Request, opts report.Options) report.Verdict {
+	facts, err := runner.Run(ctx, q, os.Stdout, os.Stderr)
+	if err != nil {
+		opts.Problems = append(opts.Problems, err.Error())
+	}
+	return report.Judge(facts, opts)
+}
+
+func (f *verifyFlags) report(dir string, v report.Verdict) error {
+	err := errors.Join(
+		report.WriteYAML(filepath.Join(dir, "verdict.yaml"), v),
+		report.WriteJUnit(filepath.Join(dir, "junit.xml"), v),
+		report.WriteSummary(filepath.Join(dir, "summary.md"), v),
+		report.WriteText(os.Stdout, v, report.TextOptions{Color: report.UseColor(os.Stdout), Dir: dir}),
+	)
+	if err != nil {
+		return harness(err)
+	}
+	if v.Exit != 0 {
+		return exitError{code: v.Exit}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/types"
+
+	"bridgecheck/suites/catalog"
+)
+
+// Body is what a check does. It runs with t only; t is not valid after it.
+type Body func(ctx context.Context, t *T)
+
+// Row is one row of a table: its name is part of the check's id.
+type Row[V any] struct {
+	Name  string
+	Value V
+}
+
+type check struct {
+	Case catalog.Case
+	row  string
+	at   types.CodeLocation
+	body Body
+}
+
+var checks []check
+
+// Check registers a check. It is called from a package variable of an area.
+func Check(c catalog.Case, body Body) bool {
+	at := caller()
+	c.File = inRepository(at)
+	catalog.Register(c)
+	checks = append(checks, check{Case: c, at: at, body: body})
+	return true
+}
+
+// Table registers a check with one body and a row for each value.
+func Table[V any](c catalog.Case, rows []Row[V], body func(ctx context.Context, t *T, value V)) bool {
+	for _, r := range rows {
+		if slices.Contains(c.Rows, r.Name) {
+			panic(fmt.Errorf("case %s: row %s stands twice", c.ID, r.Name))
+		}
+		c.Rows = append(c.Rows, r.Name)
+	}
+	at := caller()
+	c.File = inRepository(at)
+	catalog.Register(c)
+	for _, r := range rows {
+		checks = append(checks, check{Case: c, row: r.Name, at: at, body: func(ctx context.Context, t *T) {
+			body(ctx, t, r.Value)
+		}})
+	}
+	return true
+}
+
+// caller is the place of the literal: the frame above Check or Table.
+func caller() types.CodeLocation {
+	_, file, line, _ := runtime.Caller(2)
+	return types.CodeLocation{FileName: file, LineNumber: line}
+}
+
+// id is the full id: AREA-NNN or AREA-NNN.row.
+func (c check) id() string {
+	if c.row == "" {
+		return c.Case.ID
+	}
+	return c.Case.ID + "." + c.row
+}
+
+// declare turns the selected checks into Ginkgo specs. It runs once, before
+// RunSpecs.
+func (r *run) declare() {
+	for _, c := range checks {
+		if !slices.Contains(r.cfg.Select, c.Case.ID) {
+			continue
+		}
+		ginkgo.It(c.id()+" "+c.Case.Title, ginkgo.Label("id:"+c.Case.ID, "level:"+string(c.Case.Level)), c.at, ginkgo.SpecTimeout(specCap),
+			func(ctx ginkgo.SpecContext) { r.execute(ctx, c) })
+	}
+}

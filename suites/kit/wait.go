@@ -1,0 +1,154 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/onsi/ginkgo/v2"
+)
+
+// pollEvery is how often a fact that has no notification is asked for.
+const pollEvery = 2 * time.Millisecond
+
+// Wait waits until the subject's process has ended.
+func (p *Phase) Wait(ctx context.Context) Exit {
+	ginkgo.GinkgoHelper()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		ginkgo.Fail("the subject did not end\n" + p.fate())
+	}
+	status := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return Exit{Signal: status.Signal()}
+	}
+	return Exit{Code: status.ExitStatus()}
+}
+
+// Finish ends the probe by end of input and waits for the subject.
+func (p *Phase) Finish(ctx context.Context) Exit {
+	ginkgo.GinkgoHelper()
+	p.Stdin.Close()
+	return p.Wait(ctx)
+}
+
+// Signal sends a signal to the subject's process alone.
+func (p *Phase) Signal(s syscall.Signal) {
+	if p.ended() {
+		return
+	}
+	_ = p.cmd.Process.Signal(s)
+}
+
+// Stderr is what the subject and its agent wrote there, the last 64 KiB of it.
+func (p *Phase) Stderr() string { return p.stderr.String() }
+
+func (p *Phase) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// fate tells a person what became of the subject.
+func (p *Phase) fate() string {
+	var b strings.Builder
+	if p.ended() {
+		fmt.Fprintf(&b, "the subject has ended: %s", p.cmd.ProcessState)
+	} else {
+		fmt.Fprintf(&b, "the subject is running (pid %d)", p.PID)
+	}
+	for _, e := range p.events.read() {
+		if slices.Contains([]string{"error", "unsupported", "exit"}, e.Kind) {
+			fmt.Fprintf(&b, "\nevent %s: %s %s %s", e.Kind, e.Stage, e.Field, e.Reason)
+		}
+	}
+	if s := strings.TrimSpace(p.Stderr()); s != "" {
+		fmt.Fprintf(&b, "\nstderr: %s", s)
+	}
+	return b.String()
+}
+
+// end is the clean-up: what is still there is killed and waited for.
+func (p *Phase) end() {
+	p.Stdin.Close()
+	if p.Control != nil {
+		p.Control.close()
+	}
+	if !p.ended() {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-p.done:
+		case <-time.After(5 * time.Second):
+			_ = syscall.Kill(-p.PID, syscall.SIGKILL)
+			<-p.done
+		}
+	}
+	p.Stdout.Close()
+}
+
+// Await waits until f is true; it fails the check with what was awaited when
+// the context ends first.
+func (t *T) Await(ctx context.Context, what string, f func() bool) {
+	ginkgo.GinkgoHelper()
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for !f() {
+		select {
+		case <-ctx.Done():
+			ginkgo.Fail("this did not come about: " + what)
+		case <-tick.C:
+		}
+	}
+}
+
+// tail keeps the last 64 KiB written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	const most = 64 << 10
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if len(t.buf) > most {
+		t.buf = append(t.buf[:0:0], t.buf[len(t.buf)-most:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.buf)
+}
+
+// dir is the check's own folder in the lab.
+func (t *T) dir() string {
+	dir := fmt.Sprintf("%s/%s", t.run.work, strings.ToLower(t.check.id()))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal("make work folder: %v", err)
+	}
+	return dir
+}
+
+// Dir makes a folder of the check's own and returns its path.
+func (t *T) Dir(name string) string {
+	dir := t.dir() + "/" + name
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal("make folder: %v", err)
+	}
+	return dir
+}

@@ -1,0 +1,149 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"bridgecheck/containers"
+	"bridgecheck/suites/report"
+)
+
+// The cells: the same checks as an ordinary user and as root.
+const (
+	UserCell = "user"
+	RootCell = "root"
+)
+
+// Request is one subject, the checks to run on it and where.
+type Request struct {
+	// Bin is the folder of bridgecheck, probe and fakemcp.
+	Bin string
+	// Subject is the executable under test.
+	Subject string
+	Select  []string
+	Cells   []string
+	// Engine is nil where the cells are labs of this machine.
+	Engine *containers.Engine
+	// Results is the folder that gets a folder for each cell.
+	Results string
+	// Shards is how many labs of a cell run at the same time.
+	Shards int
+	Seed   int64
+}
+
+// Run runs every cell in turn. The facts are always as many as were ordered:
+// what a cell did not deliver is in them as unfinished, and the error says why.
+func Run(ctx context.Context, q Request, stdout, stderr io.Writer) ([]report.Facts, error) {
+	netns, err := hostNetNS()
+	if err != nil {
+		return nil, err
+	}
+	var all []report.Facts
+	var errs []error
+	for _, name := range q.Cells {
+		cell := report.Cell{Name: name, Engine: "none", Privilege: "namespace", Kernel: kernel()}
+		shards := divide(q.Select, q.Shards)
+		dir := filepath.Join(q.Results, "cell-"+name)
+		if err := fresh(dir); err != nil {
+			return nil, err
+		}
+		o := CellOrder{Cell: cell, Shards: shards, Out: dir, HostNetNS: netns, Seed: q.Seed, Programs: q.programs()}
+		if q.Engine != nil {
+			err = runContainer(ctx, *q.Engine, &o, stdout, stderr)
+		} else {
+			err = RunCell(ctx, o, false, stdout, stderr)
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+		all = append(all, readFacts(dir, o.Cell, shards)...)
+	}
+	return all, errors.Join(errs...)
+}
+
+func (q Request) programs() map[string]string {
+	programs := map[string]string{"subject": q.Subject}
+	for _, name := range []string{"bridgecheck", "probe", "fakemcp"} {
+		programs[name] = filepath.Join(q.Bin, name)
+	}
+	return programs
+}
+
+// runContainer runs a cell as the only process of a container; the programs
+// and the order travel in its image and environment.
+func runContainer(ctx context.Context, engine containers.Engine, o *CellOrder, stdout, stderr io.Writer) error {
+	inside := *o
+	inside.Out = "/results"
+	inside.Cell.Engine = strings.TrimSpace(engine.Name + " " + engine.Version)
+	inside.Programs = map[string]string{}
+	files := map[string]containers.HostFile{}
+	for name, path := range o.Programs {
+		inside.Programs[name] = inCell(name)
+		files[inCell(name)] = containers.HostFile{Path: path, Mode: 0o755}
+	}
+	raw, err := json.Marshal(inside)
+	if err != nil {
+		return fmt.Errorf("cell %s: %w", o.Cell.Name, err)
+	}
+	res, err := containers.Run(ctx, engine, containers.Cell{
+		Name: o.Cell.Name, Files: files, Entrypoint: []string{inCell("bridgecheck"), "cell"},
+		Env: map[string]string{OrderEnv: string(raw)}, Results: "/results", Out: o.Out,
+	}, stdout, stderr)
+	o.Cell.Engine, o.Cell.Privilege = inside.Cell.Engine, res.Privilege
+	if err != nil {
+		return fmt.Errorf("cell %s: %w", o.Cell.Name, err)
+	}
+	if res.ExitCode != 0 {
+		return fmt.Errorf("cell %s: the container ended with code %d", o.Cell.Name, res.ExitCode)
+	}
+	return nil
+}
+
+// divide deals the ids out to at most n shards.
+func divide(ids []string, n int) [][]string {
+	n = max(1, min(n, len(ids)))
+	shards := make([][]string, n)
+	for i, id := range ids {
+		shards[i%n] = append(shards[i%n], id)
+	}
+	return shards
+}
+
+func fresh(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("results: remove the last run: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("results: %w", err)
+	}
+	return nil
+}
+
+func hostNetNS() (uint64, error) {
+	info, err := os.Stat("/proc/self/ns/net")
+	if err != nil {
+		return 0, fmt.Errorf("find this machine's network namespace: %w", err)
+	}
+	return info.Sys().(*syscall.Stat_t).Ino, nil
+}
+
+func kernel() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return "unknown"
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+// inCell is where a program lies in a container: below the folder that the lab
+// covers, so that the image has that folder.
+func inCell(program string) string { return "/mnt/cell/" + program }
