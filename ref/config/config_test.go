@@ -95,6 +95,8 @@ func TestProblems(t *testing.T) {
 		"hosts on host server":   {server("    placement: host\n    allowed_hosts: [{host: a.example.test, port: 443}]\n"), []string{"soda.yaml:5: |placement: sandbox"}},
 		"empty allowed hosts":    {server("    allowed_hosts: []\n"), []string{"soda.yaml:4: |leave it out"}},
 		"missing program":        {"mcp_servers:\n  a:\n    placement: host\n    command: /no/such/program\n", []string{"soda.yaml:4: mcp_servers.a.command: cannot run|full path"}},
+		"directory as program":   {"mcp_servers:\n  a:\n    placement: host\n    command: /tmp\n", []string{"soda.yaml:4: |it is a directory"}},
+		"no program in own PATH": {"mcp_servers:\n  a:\n    placement: host\n    command: \"true\"\n    env: {PATH: /nowhere}\n", []string{"soda.yaml:4: |not found in PATH"}},
 		"program of the sandbox": {"mcp_servers:\n  a:\n    command: /no/such/program\n", nil},
 		"no command":             {"mcp_servers:\n  a: {}\n", []string{"soda.yaml:2: mcp_servers.a.command: |give the command"}},
 		"command and url":        {server("    url: http://127.0.0.1:8000/mcp\n"), []string{"soda.yaml:3: |remove command"}},

@@ -1,12 +1,17 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"net/url"
-	"os/exec"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"bridgecheck/ref/egress"
 )
@@ -73,16 +78,40 @@ func (v *validator) command(field string, s Server) {
 	if !s.OnHost() {
 		return // the agent starts it, from the files of the sandbox
 	}
-	if _, err := exec.LookPath(s.Command); err != nil {
-		v.at(field+".command", fmt.Sprintf("cannot run %q: %v", s.Command, lookupCause(err)), "install it, or give its full path")
+	path := os.Getenv("PATH")
+	if own, ok := s.Env["PATH"]; ok {
+		path = own
+	}
+	if err := runnable(s.Command, path); err != nil {
+		v.at(field+".command", fmt.Sprintf("cannot run %q: %v", s.Command, err), "install it, or give its full path")
 	}
 }
 
-func lookupCause(err error) error {
-	if e, ok := err.(*exec.Error); ok {
-		return e.Err
+// runnable looks for a program as the server's own environment would. A PATH
+// entry that is not absolute is not followed.
+func runnable(command, path string) error {
+	if strings.Contains(command, "/") {
+		return executable(command)
 	}
-	return err
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) && executable(filepath.Join(dir, command)) == nil {
+			return nil
+		}
+	}
+	return errors.New("not found in PATH")
+}
+
+func executable(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("no such file")
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("it is a directory")
+	}
+	return unix.Access(file, unix.X_OK)
 }
 
 func (v *validator) noCommand(field string, s Server) {

@@ -111,9 +111,9 @@ func (v *validator) ownerLine(o owner) string {
 }
 
 func (v *validator) routes() {
-	known := map[string]bool{}
+	bridged := map[string]bool{}
 	for _, s := range v.spec.Servers {
-		known[s.Name] = true
+		bridged[s.Name] = s.OnHost()
 	}
 	prefixes := owners{}
 	for i, r := range v.spec.Routes {
@@ -127,8 +127,8 @@ func (v *validator) routes() {
 		switch {
 		case (r.Server == "") == (r.URL == ""):
 			v.at(field, "a route leads to a server or to a URL", "give exactly one of server and url")
-		case r.Server != "" && !known[r.Server]:
-			v.at(field+".server", fmt.Sprintf("there is no server %q", r.Server), "name one of the servers")
+		case r.Server != "" && !bridged[r.Server]:
+			v.at(field+".server", fmt.Sprintf("there is no server %q on the host", r.Server), "name one with placement: host")
 		case r.URL != "" && !isHTTP(r.URL):
 			v.at(field+".url", "not an http or https URL", "write https://HOST/PATH")
 		}
