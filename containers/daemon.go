@@ -76,12 +76,26 @@ func (d *daemon) close() error {
 	return nil
 }
 
-// removeImage removes the image and its untagged parents; one that is gone is no
-// error.
-func (d *daemon) removeImage(ctx context.Context, image string) error {
-	_, err := d.api.ImageRemove(ctx, image, client.ImageRemoveOptions{Force: true, PruneChildren: true})
-	if err != nil && !errdefs.IsNotFound(err) {
-		return fmt.Errorf("remove the image %s: %w", image, err)
+// removeImages removes the images with the given value of our owner label: the
+// tagged one first, then what the build left below it, which podman keeps.
+func (d *daemon) removeImages(ctx context.Context, owner string) (removed int, err error) {
+	var errs []error
+	for _, all := range []bool{false, true} {
+		images, err := d.api.ImageList(ctx, client.ImageListOptions{
+			All: all, Filters: make(client.Filters).Add("label", labelOwner+"="+owner),
+		})
+		if err != nil {
+			return removed, errors.Join(append(errs, fmt.Errorf("list images: %w", err))...)
+		}
+		for _, image := range images.Items {
+			_, err := d.api.ImageRemove(ctx, image.ID, client.ImageRemoveOptions{Force: true, PruneChildren: true})
+			switch {
+			case err == nil:
+				removed++
+			case !errdefs.IsNotFound(err):
+				errs = append(errs, fmt.Errorf("remove image %s: %w", image.ID, err))
+			}
+		}
 	}
-	return nil
+	return removed, errors.Join(errs...)
 }

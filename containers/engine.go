@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,11 +39,11 @@ func (e Engine) String() string {
 // other if it is set, else the well-known sockets of Docker and podman, rootful
 // before rootless. It fails with [ErrNoEngine] when none does.
 func Find(ctx context.Context) (Engine, error) {
-	var asked []string
+	var absent, asked []string
 	for _, host := range candidates(os.Getenv, os.Getuid()) {
 		if path, isUnix := strings.CutPrefix(host, "unix://"); isUnix {
-			if _, err := os.Stat(path); err != nil {
-				asked = append(asked, fmt.Sprintf("%s: %v", host, errors.Unwrap(err)))
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				absent = append(absent, path)
 				continue
 			}
 		}
@@ -51,6 +52,9 @@ func Find(ctx context.Context) (Engine, error) {
 			return engine, nil
 		}
 		asked = append(asked, fmt.Sprintf("%s: %v", host, err))
+	}
+	if len(absent) > 0 {
+		asked = append(asked, "no socket at "+strings.Join(absent, ", "))
 	}
 	return Engine{}, fmt.Errorf("%w; start Docker or podman, or run ci/engine.sh start as root (%s)",
 		ErrNoEngine, strings.Join(asked, "; "))

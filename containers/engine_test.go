@@ -73,7 +73,7 @@ func TestFind(t *testing.T) {
 
 func TestFindNone(t *testing.T) {
 	for _, test := range []struct{ name, host, want string }{
-		{"no socket", "unix:///no/such/socket", "/no/such/socket: no such file or directory"},
+		{"no socket", "unix:///no/such/socket", "no socket at /no/such/socket"},
 		{"no engine behind it", serve(t, "not an engine"), "ask for the version"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

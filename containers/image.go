@@ -31,8 +31,8 @@ const (
 )
 
 // build makes the image of the cell and returns its tag.
-func (d *daemon) build(ctx context.Context, cell Cell) (string, error) {
-	archive, err := buildContext(cell)
+func (d *daemon) build(ctx context.Context, cell Cell, owner string) (string, error) {
+	archive, err := buildContext(cell.Files, map[string]string{labelCell: cell.Name, labelOwner: owner})
 	if err != nil {
 		return "", fmt.Errorf("cell %s: make the build context: %w", cell.Name, err)
 	}
@@ -53,10 +53,10 @@ func (d *daemon) build(ctx context.Context, cell Cell) (string, error) {
 // dockerfile has two steps. LABEL is the first, so that whatever a crash leaves of
 // a build is labelled; ADD unpacks the archive as it is, with the modes of its
 // folders.
-func dockerfile(cell string) string {
+func dockerfile(labels map[string]string) string {
 	var text strings.Builder
 	text.WriteString("FROM scratch\nLABEL")
-	for name, value := range labels(cell) {
+	for name, value := range labels {
 		fmt.Fprintf(&text, " %s=%q", name, value)
 	}
 	fmt.Fprintf(&text, "\nADD %s /\n", rootTar)
@@ -65,14 +65,14 @@ func dockerfile(cell string) string {
 
 // buildContext returns the tar archive an engine builds the image from: the
 // Dockerfile and the root file system as an archive of its own.
-func buildContext(cell Cell) (io.ReadSeeker, error) {
-	root, err := rootFS(cell.Files)
+func buildContext(files map[string]HostFile, labels map[string]string) (io.ReadSeeker, error) {
+	root, err := rootFS(files)
 	if err != nil {
 		return nil, err
 	}
 	var buffer bytes.Buffer
 	archive := tar.NewWriter(&buffer)
-	if err := addFile(archive, "Dockerfile", 0o644, []byte(dockerfile(cell.Name))); err != nil {
+	if err := addFile(archive, "Dockerfile", 0o644, []byte(dockerfile(labels))); err != nil {
 		return nil, err
 	}
 	if err := addFile(archive, rootTar, 0o644, root); err != nil {

@@ -62,7 +62,7 @@ func TestRootFS(t *testing.T) {
 }
 
 func TestBuildContext(t *testing.T) {
-	archive, err := buildContext(Cell{Name: "c"})
+	archive, err := buildContext(nil, map[string]string{"a": "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestBuildContext(t *testing.T) {
 	if len(found) != 2 || found["Dockerfile"] == nil || found[rootTar] == nil {
 		t.Errorf("the context holds %v, want Dockerfile and %s", found, rootTar)
 	}
-	if _, err := buildContext(Cell{Files: map[string]HostFile{"/probe": {Path: "/no/such/file"}}}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := buildContext(map[string]HostFile{"/probe": {Path: "/no/such/file"}}, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing host file gave %v, want not-exist", err)
 	}
 }

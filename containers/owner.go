@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // The labels of containers and images made here.
@@ -17,10 +18,11 @@ const (
 	labelOwner = "bridgecheck.owner"
 )
 
-// labels are those of what this process makes for the cell.
-func labels(cell string) map[string]string {
-	return map[string]string{labelCell: cell, labelOwner: self()}
-}
+// runs counts the runs of this process.
+var runs atomic.Int64
+
+// newOwner returns the owner label of one more run: this process and a number.
+func newOwner() string { return fmt.Sprintf("%s/%d", self(), runs.Add(1)) }
 
 // self names this process, for as long as anybody may ask: boot id, PID namespace,
 // pid and start time, joined by slashes.
@@ -35,7 +37,7 @@ var self = sync.OnceValue(func() string {
 // so is one whose label cannot be read.
 func gone(owner string) bool {
 	part := strings.Split(owner, "/")
-	if len(part) != 4 || part[0] == "" {
+	if len(part) != 5 || part[0] == "" {
 		return false
 	}
 	if part[0] != bootID() {

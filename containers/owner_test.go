@@ -8,9 +8,9 @@ import (
 )
 
 func TestGone(t *testing.T) {
-	me := strings.Split(self(), "/")
-	if len(me) != 4 || me[3] == "" {
-		t.Fatalf("this process is %q, want four parts", self())
+	me := strings.Split(newOwner(), "/")
+	if len(me) != 5 || me[3] == "" {
+		t.Fatalf("this run is %q, want five parts", me)
 	}
 	with := func(i int, value string) string {
 		part := append([]string(nil), me...)
@@ -21,7 +21,7 @@ func TestGone(t *testing.T) {
 		name, owner string
 		want        bool
 	}{
-		{"this process", self(), false},
+		{"this process", newOwner(), false},
 		{"its pid used before", with(3, "1"), true},
 		{"before the last boot", with(0, "another-boot"), true},
 		{"another PID namespace", with(1, "pid:[1]"), false},
@@ -50,7 +50,7 @@ func TestGoneAfterTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner := strings.Join([]string{bootID(), pidNamespace(), strconv.Itoa(child.Process.Pid), start}, "/")
+	owner := strings.Join([]string{bootID(), pidNamespace(), strconv.Itoa(child.Process.Pid), start, "1"}, "/")
 	if gone(owner) {
 		t.Errorf("gone(%q) while the process runs", owner)
 	}

@@ -28,12 +28,12 @@ type process struct {
 
 // start creates the container in the given form and starts it. Nothing is left
 // when it fails.
-func (d *daemon) start(ctx context.Context, cell Cell, image string, f form, stdout, stderr io.Writer) (p *process, err error) {
+func (d *daemon) start(ctx context.Context, cell Cell, image, owner string, f form, stdout, stderr io.Writer) (p *process, err error) {
 	ctr, err := d.provider.CreateContainer(ctx, testcontainers.ContainerRequest{
 		Image:      image,
 		Entrypoint: cell.Entrypoint,
 		Env:        cell.Env,
-		Labels:     labels(cell.Name),
+		Labels:     map[string]string{labelCell: cell.Name, labelOwner: owner},
 		HostConfigModifier: func(host *container.HostConfig) {
 			host.NetworkMode = "none"
 			host.Sysctls = ipv6Sysctls()
@@ -45,7 +45,8 @@ func (d *daemon) start(ctx context.Context, cell Cell, image string, f form, std
 	}
 	p = &process{id: ctr.GetContainerID(), ctr: ctr, api: d.api, copied: make(chan struct{})}
 	if err := p.attach(ctx, stdout, stderr); err != nil {
-		return nil, errors.Join(err, cleanup(ctx, p.remove))
+		// podman prepares the container already here; the start says what is wrong.
+		return nil, errors.Join(err, ctr.Start(ctx), cleanup(ctx, p.remove))
 	}
 	p.exit = d.api.ContainerWait(ctx, p.id, client.ContainerWaitOptions{Condition: container.WaitConditionNextExit})
 	if err := ctr.Start(ctx); err != nil {

@@ -34,16 +34,20 @@ func Run(ctx context.Context, engine Engine, cell Cell, stdout, stderr io.Writer
 	if _, err := d.sweep(ctx); err != nil {
 		fmt.Fprintf(stderr, "cell %s: leftovers of earlier runs stay: %v\n", cell.Name, err)
 	}
-	image, err := d.build(ctx, cell)
+	owner := newOwner()
+	defer func() {
+		err = errors.Join(err, cleanup(ctx, func(ctx context.Context) error {
+			_, err := d.removeImages(ctx, owner)
+			return err
+		}))
+	}()
+	image, err := d.build(ctx, cell, owner)
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() {
-		err = errors.Join(err, cleanup(ctx, func(ctx context.Context) error { return d.removeImage(ctx, image) }))
-	}()
 
 	p, privilege, refused, err := strongest(ctx, forms(ownMissingCapabilities()), func(f form) (*process, error) {
-		return d.start(ctx, cell, image, f, stdout, stderr)
+		return d.start(ctx, cell, image, owner, f, stdout, stderr)
 	})
 	if err != nil {
 		return Result{Refused: refused}, fmt.Errorf("cell %s: %w", cell.Name, err)

@@ -63,29 +63,40 @@ func engineAndCell(t *testing.T, args ...string) (Engine, Cell) {
 	}
 }
 
-// owned counts the containers and images of this process on the engine.
-func owned(t *testing.T, engine Engine) (containers, images int) {
+// left counts the containers and images on the engine that are ours.
+func left(t *testing.T, engine Engine) (containers, images int) {
 	t.Helper()
 	api, err := client.New(client.WithHost(engine.Host))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = api.Close() }()
-	ours := make(client.Filters).Add("label", labelOwner+"="+self())
-	list, err := api.ContainerList(context.Background(), client.ContainerListOptions{All: true, Filters: ours})
+	ctx := context.Background() // the test's own has ended when this is a cleanup
+	ours := make(client.Filters).Add("label", labelOwner)
+	list, err := api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: ours})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := api.ImageList(context.Background(), client.ImageListOptions{All: true, Filters: ours})
+	found, err := api.ImageList(ctx, client.ImageListOptions{All: true, Filters: ours})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return len(list.Items), len(found.Items)
+	for _, c := range list.Items {
+		if strings.HasPrefix(c.Labels[labelOwner], self()+"/") {
+			containers++
+		}
+	}
+	for _, image := range found.Items {
+		if strings.HasPrefix(image.Labels[labelOwner], self()+"/") {
+			images++
+		}
+	}
+	return containers, images
 }
 
 func nothingLeft(t *testing.T, engine Engine) {
 	t.Helper()
-	if containers, images := owned(t, engine); containers+images > 0 {
+	if containers, images := left(t, engine); containers+images > 0 {
 		t.Errorf("left behind: %d containers, %d images", containers, images)
 	}
 }
@@ -195,35 +206,39 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = d.close() }()
-	image, err := d.build(t.Context(), cell)
+	owner := newOwner()
+	image, err := d.build(t.Context(), cell, owner)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Sweep(t.Context(), engine); err != nil {
+	defer func() {
+		if removed, err := d.removeImages(context.Background(), owner); err != nil || removed == 0 {
+			t.Errorf("removed %d images, %v", removed, err)
+		}
+	}()
+	dead := strings.Join([]string{"another-boot", pidNamespace(), "1", "1", "1"}, "/")
+	if _, err := d.build(t.Context(), cell, dead); err != nil {
 		t.Fatal(err)
 	}
-	if _, images := owned(t, engine); images == 0 {
-		t.Error("the sweep took the image of this living process")
+	for _, who := range []string{owner, dead} {
+		created, err := d.api.ContainerCreate(t.Context(), client.ContainerCreateOptions{
+			Config: &container.Config{Image: image, Entrypoint: cell.Entrypoint, Labels: map[string]string{labelOwner: who}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			_, _ = d.api.ContainerRemove(context.Background(), created.ID, client.ContainerRemoveOptions{Force: true})
+		}()
 	}
-	dead := strings.Join([]string{"another-boot", pidNamespace(), "1", "1"}, "/")
-	created, err := d.api.ContainerCreate(t.Context(), client.ContainerCreateOptions{
-		Config: &container.Config{Image: image, Entrypoint: cell.Entrypoint, Labels: map[string]string{labelOwner: dead}},
-	})
-	if err != nil {
-		t.Fatal(err)
+	if removed, err := Sweep(t.Context(), engine); err != nil || removed < 2 {
+		t.Errorf("swept %d, %v; want the container and the image of the dead run", removed, err)
 	}
-	removed, err := Sweep(t.Context(), engine)
-	if err != nil || removed < 1 {
-		t.Errorf("swept %d, %v; want the container of the dead owner", removed, err)
+	if removed, err := Sweep(t.Context(), engine); err != nil || removed != 0 {
+		t.Errorf("swept %d, %v the second time; nothing was left", removed, err)
 	}
-	if _, err := d.api.ContainerInspect(t.Context(), created.ID, client.ContainerInspectOptions{}); err == nil {
-		t.Error("the container of the dead owner is still there")
-	}
-	if err := d.removeImage(t.Context(), image); err != nil {
-		t.Error(err)
-	}
-	if err := d.removeImage(t.Context(), image); err != nil {
-		t.Errorf("removing an image twice: %v", err)
+	if containers, images := left(t, engine); containers != 1 || images == 0 {
+		t.Errorf("%d containers and %d images of the living run are there, want 1 and at least 1", containers, images)
 	}
 }
 

@@ -38,19 +38,21 @@ func (d *daemon) sweep(ctx context.Context) (int, error) {
 		}
 		removed++
 	}
-	images, err := d.api.ImageList(ctx, client.ImageListOptions{Filters: ours})
+	images, err := d.api.ImageList(ctx, client.ImageListOptions{All: true, Filters: ours})
 	if err != nil {
 		return removed, errors.Join(append(errs, fmt.Errorf("list images: %w", err))...)
 	}
+	owners := map[string]bool{}
 	for _, image := range images.Items {
-		if !gone(image.Labels[labelOwner]) {
+		owners[image.Labels[labelOwner]] = true
+	}
+	for owner := range owners {
+		if !gone(owner) {
 			continue
 		}
-		if err := d.removeImage(ctx, image.ID); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		removed++
+		n, err := d.removeImages(ctx, owner)
+		removed += n
+		errs = append(errs, err)
 	}
 	return removed, errors.Join(errs...)
 }
