@@ -41,16 +41,17 @@ func (d *daemon) start(ctx context.Context, cell Cell, image, owner string, f fo
 		},
 	})
 	if err != nil {
-		return nil, errors.Join(err, cleanup(ctx, (&process{ctr: ctr}).remove))
+		return nil, errors.Join(err, finish(ctx, (&process{ctr: ctr}).remove))
 	}
 	p = &process{id: ctr.GetContainerID(), ctr: ctr, api: d.api, copied: make(chan struct{})}
 	if err := p.attach(ctx, stdout, stderr); err != nil {
 		// podman prepares the container already here; the start says what is wrong.
-		return nil, errors.Join(err, ctr.Start(ctx), cleanup(ctx, p.remove))
+		return nil, errors.Join(err, ctr.Start(ctx), finish(ctx, p.remove))
 	}
 	p.exit = d.api.ContainerWait(ctx, p.id, client.ContainerWaitOptions{Condition: container.WaitConditionNextExit})
-	if err := ctr.Start(ctx); err != nil {
-		return nil, errors.Join(err, cleanup(ctx, p.remove))
+	// Not cut short by the end of ctx: a container that runs has results to copy.
+	if err := finish(ctx, ctr.Start); err != nil {
+		return nil, errors.Join(err, finish(ctx, p.remove))
 	}
 	p.started = time.Now()
 	return p, nil
@@ -101,9 +102,9 @@ func (p *process) wait(ctx context.Context) (int, error) {
 		err = fmt.Errorf("wait for the container: %w", ctx.Err())
 	}
 	if err != nil {
-		return code, errors.Join(err, cleanup(ctx, p.kill))
+		return code, errors.Join(err, finish(ctx, p.kill))
 	}
-	return code, cleanup(ctx, p.drain)
+	return code, finish(ctx, p.drain)
 }
 
 func (p *process) kill(ctx context.Context) error {

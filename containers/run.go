@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// cleanupTimeout bounds what is done after the cell has ended or ctx is done.
-const cleanupTimeout = 60 * time.Second
+// finishTimeout bounds what goes on when ctx is done: the start of a container,
+// and what follows its end.
+const finishTimeout = 60 * time.Second
 
 // Run builds the image of the cell, runs it on the engine in the strongest form of
 // privilege the engine grants, writes what process 1 and its children print to
@@ -36,7 +37,7 @@ func Run(ctx context.Context, engine Engine, cell Cell, stdout, stderr io.Writer
 	}
 	owner := newOwner()
 	defer func() {
-		err = errors.Join(err, cleanup(ctx, func(ctx context.Context) error {
+		err = errors.Join(err, finish(ctx, func(ctx context.Context) error {
 			_, err := d.removeImages(ctx, owner)
 			return err
 		}))
@@ -52,21 +53,21 @@ func Run(ctx context.Context, engine Engine, cell Cell, stdout, stderr io.Writer
 	if err != nil {
 		return Result{Refused: refused}, fmt.Errorf("cell %s: %w", cell.Name, err)
 	}
-	defer func() { err = errors.Join(err, cleanup(ctx, p.remove)) }()
+	defer func() { err = errors.Join(err, finish(ctx, p.remove)) }()
 	result = Result{Privilege: privilege, Refused: refused}
 	result.ExitCode, err = p.wait(ctx)
 	result.Took = time.Since(p.started)
 	if err != nil {
 		err = fmt.Errorf("cell %s: %w", cell.Name, err)
 	}
-	return result, errors.Join(err, cleanup(ctx, func(ctx context.Context) error {
+	return result, errors.Join(err, finish(ctx, func(ctx context.Context) error {
 		return d.copyResults(ctx, p.id, cell, stderr)
 	}))
 }
 
-// cleanup runs do with a context that does not end with ctx, but in its own time.
-func cleanup(ctx context.Context, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+// finish runs do to its end, also when ctx ends, but no longer than finishTimeout.
+func finish(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	return do(ctx)
 }
