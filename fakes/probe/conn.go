@@ -81,12 +81,12 @@ func (p *Probe) dial(ctx context.Context, a attempt.Attempt) attempt.Observation
 
 // converse writes Data and reads Until, each when asked for.
 func (c *conn) converse(a attempt.Attempt, o *attempt.Observation) error {
-	if len(a.Data) > 0 || a.Network == "icmp" || a.Network == "raw" {
-		packet := a.Data
-		if a.Network == "icmp" || a.Network == "raw" {
-			packet = echoRequest(c.RemoteAddr(), a.Data)
-		}
-		if _, err := c.Write(packet); err != nil {
+	data := a.Data
+	if a.Network == "icmp" || a.Network == "raw" {
+		data = echoRequest(a.Address, a.Data)
+	}
+	if len(data) > 0 {
+		if _, err := c.Write(data); err != nil {
 			return err
 		}
 	}

@@ -21,10 +21,14 @@ func errnoOf(err error) string {
 	case err == nil:
 		return ""
 	case errors.As(err, &errno):
-		if name := unix.ErrnoName(errno); name != "" {
+		switch name := unix.ErrnoName(errno); name {
+		case "":
+			return "other"
+		case "ENOTSUP": // the same number on Linux, whose manual pages say
+			return "EOPNOTSUPP"
+		default:
 			return name
 		}
-		return "other"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return "timeout"
 	case errors.As(err, &timeout) && timeout.Timeout():

@@ -41,12 +41,11 @@ func dialICMP(network, address string) (net.Conn, error) {
 	return net.FileConn(file)
 }
 
-// echoRequest is an ICMP echo request with the payload.
-func echoRequest(remote net.Addr, payload []byte) []byte {
+// echoRequest is an ICMP echo request with the payload, of the family of the
+// address. The kernel does the checksum of ICMPv6.
+func echoRequest(address string, payload []byte) []byte {
 	var kind icmp.Type = ipv4.ICMPTypeEcho
-	if host, err := netip.ParseAddrPort(remote.String()); err == nil && host.Addr().Is6() {
-		kind = ipv6.ICMPTypeEchoRequest
-	} else if ip, err := netip.ParseAddr(remote.String()); err == nil && ip.Is6() {
+	if ip, err := netip.ParseAddr(address); err == nil && ip.Is6() {
 		kind = ipv6.ICMPTypeEchoRequest
 	}
 	message := icmp.Message{Type: kind, Body: &icmp.Echo{ID: os.Getpid() & 0xffff, Seq: 1, Data: payload}}

@@ -132,7 +132,8 @@ func tunnel(ctx context.Context, proxy *url.URL, hostPort string) (*conn, *http.
 // encrypt wraps the connection in TLS. The certificate is not judged: what is
 // tested is the way there, and the fakes make their own authorities.
 func (c *conn) encrypt(ctx context.Context, serverName string) error {
-	client := tls.Client(buffered{c}, &tls.Config{ServerName: serverName, InsecureSkipVerify: true}) //nolint:gosec // see above
+	plain := &conn{Conn: c.Conn, reader: c.reader}
+	client := tls.Client(buffered{plain}, &tls.Config{ServerName: serverName, InsecureSkipVerify: true}) //nolint:gosec // see above
 	if err := client.HandshakeContext(ctx); err != nil {
 		return err
 	}

@@ -1,0 +1,89 @@
+package probe_test
+
+import (
+	"strings"
+	"testing"
+
+	"bridgecheck/fakes/attempt"
+	"bridgecheck/fakes/content"
+)
+
+func TestHTTPByEveryWay(t *testing.T) {
+	a := start(t, "lab", true, "HTTP_PROXY=http://"+labProxy, "HTTPS_PROXY=http://"+labProxy, "NO_PROXY=")
+	for _, c := range []struct{ via, url, want string }{
+		{"", "http://" + labHTTP + "/a", "GET /a\n"},
+		{"direct", "http://" + labHTTP + "/a%2Fb/../c?x", "GET /a%2Fb/../c?x\n"},
+		{"direct", "https://" + labTLS + "/a", "GET /a\n"},
+		{"proxy", "http://web.test/a", "GET /a\n"},
+		{"connect", "http://web.test/a", "GET /a\n"},
+		{"connect", "https://secure.test/a", "GET /a\n"},
+		{"environment", "http://web.test/a", "GET /a\n"},
+		{"environment", "https://secure.test/a", "GET /a\n"},
+		{"environment", "http://" + labHTTP + "/loopback", "GET /loopback\n"},
+	} {
+		o := a.must(attempt.Attempt{Op: attempt.OpHTTP, URL: c.url, Via: c.via})
+		if o.Status != 200 || o.Phrase != "OK" || o.Body != c.want {
+			t.Errorf("%s %s: %d %q %q", c.via, c.url, o.Status, o.Phrase, o.Body)
+		}
+	}
+	o := a.must(attempt.Attempt{Op: attempt.OpHTTP, URL: "http://other.test/", Via: "proxy"})
+	if o.Status != 403 || o.Phrase != "Not on the list" || o.Headers["X-Why"] != "policy" || o.Body != "no" || o.Text != "" {
+		t.Errorf("absolute form: %+v", o)
+	}
+	o = a.must(attempt.Attempt{Op: attempt.OpHTTP, URL: "http://other.test/", Via: "connect"})
+	if o.Status != 403 || o.Phrase != "Not on the list" || o.Body != "no" || o.Text != "connect" {
+		t.Errorf("connect: %+v", o)
+	}
+	o = a.must(attempt.Attempt{Op: attempt.OpHTTP, URL: "http://" + labHTTP + "/bytes?size=3000000&seed=4", Method: "POST", Data: []byte("body")})
+	if o.Bytes != 3000000 || o.SHA256 != content.SHA256(4, 3000000) || len(o.Body) != 1<<20 {
+		t.Errorf("%d bytes, %d kept", o.Bytes, len(o.Body))
+	}
+	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpHTTP, URL: "http://127.0.0.1:1/"})
+	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpHTTP, URL: "http://web.test/", Via: "connect", Address: "127.0.0.1:1"})
+}
+
+func TestHTTPRefusesWhatMeansNothing(t *testing.T) {
+	a := start(t, "lab", true, "HTTP_PROXY=", "HTTPS_PROXY=", "ALL_PROXY=", "http_proxy=", "https_proxy=", "all_proxy=")
+	for _, att := range []attempt.Attempt{
+		{URL: "ftp://x/"}, {URL: "x"}, {URL: "http://x/", Via: "pigeon"}, {URL: "http://x/", Via: "proxy"},
+	} {
+		att.Op = attempt.OpHTTP
+		if o := a.do(att); o.Refused == "" {
+			t.Errorf("%+v: %+v", att, o)
+		}
+	}
+}
+
+func TestMCPByEveryDoor(t *testing.T) {
+	a := start(t, "lab", true, "HTTP_PROXY=http://"+labProxy, "NO_PROXY=")
+	arguments := map[string]any{"text": "hi"}
+	for _, c := range []struct{ transport, via, url, path, era, version string }{
+		{"http", "direct", "http://" + labMCP + "/mcp", "", "legacy", "2025-11-25"},
+		{"http", "direct", "http://" + labMCP + "/mcp", "", "modern", "2026-07-28"},
+		{"http", "proxy", "http://mcp.test/mcp", "", "legacy", "2025-11-25"},
+		{"http", "proxy", "http://mcp.test/mcp", "", "modern", "2026-07-28"},
+		{"http", "connect", "http://mcp.test/mcp", "", "legacy", "2025-11-25"},
+		{"http", "connect", "http://mcp.test/mcp", "", "modern", "2026-07-28"},
+		{"http", "environment", "http://mcp.test/mcp", "", "legacy", "2025-11-25"},
+		{"sse", "direct", "http://" + labMCP + "/sse", "", "legacy", "2025-11-25"},
+		{"sse", "proxy", "http://mcp.test/sse", "", "legacy", "2025-11-25"},
+		{"unix", "", "http://localhost/mcp", labMCPSocket, "legacy", "2025-11-25"},
+		{"unix", "", "http://localhost/mcp", labMCPSocket, "modern", "2026-07-28"},
+	} {
+		o := a.must(attempt.Attempt{Op: attempt.OpMCP, URL: c.url, Transport: c.transport, Via: c.via, Path: c.path, Era: c.era, Tool: "echo", Arguments: arguments})
+		if o.Text != "echo:hi" || len(o.Names) != 2 || o.Headers["Mcp-Protocol-Version"] != c.version {
+			t.Errorf("%+v: %+v", c, o)
+		}
+	}
+	if o := a.want("other", attempt.Attempt{Op: attempt.OpMCP, URL: "http://" + labMCP + "/mcp", Tool: "broken"}); o.Text != "broken as ordered" {
+		t.Errorf("tool error: %+v", o)
+	}
+	a.want("other", attempt.Attempt{Op: attempt.OpMCP, URL: "http://" + labMCP + "/mcp", Tool: "nonesuch"})
+	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpMCP, URL: "http://127.0.0.1:1/mcp"})
+	if o := a.want("other", attempt.Attempt{Op: attempt.OpMCP, URL: "http://other.test/mcp", Via: "proxy"}); o.Status != 403 || o.Phrase != "Not on the list" {
+		t.Errorf("refused: %+v", o)
+	}
+	if o := a.want("other", attempt.Attempt{Op: attempt.OpMCP, URL: "http://other.test/mcp", Via: "connect"}); !strings.Contains(o.Error, "Not on the list") {
+		t.Errorf("refused: %+v", o)
+	}
+}
