@@ -25,7 +25,8 @@ func Main() {
 	}
 	// Capabilities, PR_SET_PDEATHSIG and the fork of the command belong to one thread.
 	runtime.LockOSThread()
-	os.Exit(intermediate(os.Args[1]))
+	// Not os.Exit: there is nothing to flush, and a race build would sleep first.
+	syscall.Exit(intermediate(os.Args[1]))
 }
 
 func intermediate(level string) int {
@@ -126,7 +127,7 @@ func (g *guard) obey(control *bufio.Reader) {
 		switch {
 		case err != nil && !errors.Is(err, io.EOF), word == "", word == wordKill+"\n":
 			g.killAll()
-			os.Exit(1)
+			syscall.Exit(1)
 		case word == wordTerm+"\n":
 			g.terminate()
 		}

@@ -1,0 +1,148 @@
+package adapter
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"bridgecheck/ref/adapter/jsonrpc"
+)
+
+// codeServerGone answers a request whose server has ended. The number is the
+// one the TypeScript SDK uses for a closed connection.
+const codeServerGone = -32000
+
+// replyBound is how long a server may leave an answer of ours unread.
+const replyBound = 10 * time.Second
+
+// fromServer routes one message of the session's process. It runs in the
+// link's reader and never waits.
+func (s *session) fromServer(m jsonrpc.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch m.Kind {
+	case jsonrpc.Response:
+		c := s.settle(m.Key())
+		if c == nil {
+			s.a.opts.Log.Info("drop an answer nobody waits for", "server", s.a.opts.Server, "id", string(m.ID.Of(m.Raw)))
+			return
+		}
+		if c.key == s.initial.Key() && s.version == "" {
+			s.version, _ = jsonrpc.Text(m.LookupResult("protocolVersion").Of(m.Raw))
+		}
+		c.answer(m.Raw, m.ErrorCode())
+	case jsonrpc.Request:
+		if missing := s.lacks(m.Method); missing != "" {
+			s.reply(m, jsonrpc.CodeMethodNotFound, "the client does not have the capability "+missing)
+			return
+		}
+		if !s.streamFor(m).push(event{raw: m.Raw}) {
+			s.reply(m, jsonrpc.CodeInternal, "the client does not read")
+		}
+	case jsonrpc.Notification:
+		s.streamFor(m).push(event{raw: m.Raw})
+	}
+}
+
+// streamFor chooses where a message of the server's goes. Stdio does not tell to
+// which request it relates, but for progress: with one request in progress it
+// is that one, with several the stream that is open for all, or else the latest.
+func (s *session) streamFor(m jsonrpc.Message) *stream {
+	if m.Method == "notifications/progress" {
+		if c := s.tokens[jsonrpc.Key(m.Lookup("progressToken").Of(m.Raw))]; c != nil {
+			return c.stream
+		}
+	}
+	switch n := len(s.order); {
+	case n == 0, n > 1 && s.listen.attached():
+		return s.listen
+	default:
+		return s.order[n-1].stream
+	}
+}
+
+// lacks names the capability that the client would need for the request and
+// has not declared.
+func (s *session) lacks(method string) string {
+	need, ok := map[string]string{
+		"sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots",
+	}[method]
+	if !ok {
+		return ""
+	}
+	if at, err := jsonrpc.Lookup(s.initial.Raw, s.capabilities, need); err == nil && at.Present() {
+		return ""
+	}
+	return need
+}
+
+// reply answers the server in the client's place. It must not wait: the server
+// may be blocked until its output is read, and the caller reads it.
+func (s *session) reply(m jsonrpc.Message, code int, text string) {
+	s.a.background(func() {
+		ctx, cancel := context.WithTimeout(s.a.life, replyBound)
+		defer cancel()
+		if err := s.proc.Link().Send(ctx, jsonrpc.NewError(m.ID.Of(m.Raw), code, text, nil)); err != nil {
+			s.a.opts.Log.Warn("answer the server", "cause", err)
+		}
+	})
+}
+
+// enter counts an HTTP request in; it returns false when the session has ended.
+func (s *session) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended != "" {
+		return false
+	}
+	s.busy++
+	s.timer.Stop()
+	return true
+}
+
+// leave counts it out. A client that has vanished gets less time to come back.
+func (s *session) leave(vanished bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy--; s.busy > 0 || s.ended != "" {
+		return
+	}
+	s.touched = time.Now()
+	after := s.a.opts.Idle
+	if vanished {
+		after = s.a.opts.Detached
+	}
+	s.timer.Reset(after)
+}
+
+func (s *session) idleSince() (time.Time, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.touched, s.busy == 0
+}
+
+func (s *session) expire() {
+	if _, idle := s.idleSince(); idle {
+		s.close("session was idle for too long")
+	}
+}
+
+// close ends the session once: who waits is told why, the process is stopped.
+func (s *session) close(why string) {
+	s.mu.Lock()
+	if s.ended != "" {
+		s.mu.Unlock()
+		return
+	}
+	s.ended = why
+	s.timer.Stop()
+	text := fmt.Sprintf("server %q: %s", s.a.opts.Server, why)
+	for len(s.order) > 0 {
+		c := s.settle(s.order[0].key)
+		c.answer(jsonrpc.NewError(c.id, codeServerGone, text, nil), codeServerGone)
+	}
+	s.listen.end()
+	s.mu.Unlock()
+	s.a.forget(s)
+	s.a.background(s.proc.Stop)
+}

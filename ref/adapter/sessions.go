@@ -1,0 +1,122 @@
+package adapter
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"time"
+
+	"bridgecheck/ref/adapter/jsonrpc"
+)
+
+// initialize makes a session with a process of its own and hands it the
+// client's request.
+func (a *Adapter) initialize(w http.ResponseWriter, r *http.Request, batch []jsonrpc.Message) {
+	m := batch[0]
+	if len(batch) > 1 {
+		refuse(w, http.StatusBadRequest, nil, jsonrpc.CodeInvalidRequest, "initialize must not be part of a batch")
+		return
+	}
+	s, err := a.newSession(r.Context(), m)
+	if err != nil {
+		refuse(w, http.StatusBadGateway, m.ID.Of(m.Raw), jsonrpc.CodeInternal, err.Error())
+		return
+	}
+	w.Header().Set(headerSession, s.id)
+	s.post(w, r, batch)
+}
+
+// newSession starts a process and registers a session for it.
+func (a *Adapter) newSession(ctx context.Context, initialize jsonrpc.Message) (*session, error) {
+	if err := a.makeRoom(); err != nil {
+		return nil, err
+	}
+	proc, err := a.opts.Start(ctx, ForSession)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{
+		id: rand.Text(), a: a, proc: proc, listen: newStream(), capabilities: initialize.Lookup("capabilities"),
+		initial: initialize, calls: map[string]*call{}, tokens: map[string]*call{},
+	}
+	s.timer = time.AfterFunc(a.opts.Idle, func() { s.expire() })
+	a.mu.Lock()
+	if a.closed {
+		a.mu.Unlock()
+		s.timer.Stop()
+		proc.Stop()
+		return nil, fmt.Errorf("server %q is being stopped", a.opts.Server)
+	}
+	a.sessions[s.id] = s
+	a.mu.Unlock()
+	a.watch(proc, s.close)
+	proc.Link().Handle(s.fromServer)
+	return s, nil
+}
+
+// watch waits in the background for the end of a process.
+func (a *Adapter) watch(proc Process, ended func(why string)) {
+	a.background(func() {
+		<-proc.Link().Done()
+		ended(proc.Ended())
+	})
+}
+
+// makeRoom ends the session that has been idle longest when there are too many.
+func (a *Adapter) makeRoom() error {
+	a.mu.Lock()
+	if len(a.sessions) < a.opts.Sessions {
+		a.mu.Unlock()
+		return nil
+	}
+	var oldest *session
+	var since time.Time
+	for _, s := range a.sessions {
+		if at, idle := s.idleSince(); idle && (oldest == nil || at.Before(since)) {
+			oldest, since = s, at
+		}
+	}
+	a.mu.Unlock()
+	if oldest == nil {
+		return fmt.Errorf("server %q has %d busy sessions, which is its limit", a.opts.Server, a.opts.Sessions)
+	}
+	oldest.close("session made room for another")
+	return nil
+}
+
+// withSession finds the session that the request names. 404 tells a client to
+// begin a new one.
+func (a *Adapter) withSession(w http.ResponseWriter, r *http.Request, f func(http.ResponseWriter, *http.Request, *session)) {
+	id := r.Header.Get(headerSession)
+	a.mu.Lock()
+	s := a.sessions[id]
+	a.mu.Unlock()
+	switch {
+	case id == "":
+		refuse(w, http.StatusBadRequest, nil, jsonrpc.CodeInvalidRequest, headerSession+" is required: begin with initialize")
+	case s == nil:
+		refuse(w, http.StatusNotFound, nil, jsonrpc.CodeInvalidRequest,
+			fmt.Sprintf("session is unknown to server %q or has ended: begin with initialize", a.opts.Server))
+	default:
+		f(w, r, s)
+	}
+}
+
+func (a *Adapter) forget(s *session) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.sessions, s.id)
+}
+
+// get is the stream of what belongs to no request.
+func (a *Adapter) get(w http.ResponseWriter, r *http.Request, s *session) {
+	if !s.enter() {
+		refuse(w, http.StatusNotFound, nil, jsonrpc.CodeInvalidRequest, "session has ended")
+		return
+	}
+	reader := s.listen.attach()
+	p := responder{w: w, heartbeat: a.opts.Heartbeat}
+	err := p.run(r, s.listen, reader)
+	s.leave(s.listen.detach(reader) && err != nil)
+}

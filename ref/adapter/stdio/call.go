@@ -1,0 +1,59 @@
+package stdio
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"bridgecheck/ref/adapter/jsonrpc"
+)
+
+// Call sends a request of the bridge's own and waits for its answer, whatever
+// it is. The id is a random string, so that it cannot be a client's. params is
+// raw JSON; empty leaves the member out.
+func (l *Link) Call(ctx context.Context, method, params string) (jsonrpc.Message, error) {
+	id := `"` + l.prefix + rand.Text() + `"`
+	raw := `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `"`
+	if params != "" {
+		raw += `,"params":` + params
+	}
+	answer := make(chan jsonrpc.Message, 1)
+	key := jsonrpc.Key([]byte(id))
+	l.mu.Lock()
+	l.calls[key] = answer
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		delete(l.calls, key)
+		l.mu.Unlock()
+	}()
+	if err := l.Send(ctx, []byte(raw+"}")); err != nil {
+		return jsonrpc.Message{}, err
+	}
+	select {
+	case m := <-answer:
+		return m, nil
+	case <-l.done:
+		return jsonrpc.Message{}, l.gone()
+	case <-ctx.Done():
+		return jsonrpc.Message{}, fmt.Errorf("server %q does not answer %s: %w", l.opts.Server, method, ctx.Err())
+	}
+}
+
+// tooBig tells whoever waits for a message that it was too long to be relayed.
+func (l *Link) tooBig(o *outline) {
+	text := fmt.Sprintf("server %q sent a message of more than %d bytes", l.opts.Server, l.opts.MessageBytes)
+	l.opts.Log.Warn("drop a message", "server", l.opts.Server, "cause", text)
+	m, ok := o.message()
+	if !ok {
+		return
+	}
+	id := m.ID.Of(m.Raw)
+	if m.Kind == jsonrpc.Request { // the server waits for an answer to what nobody will see
+		go func() { _ = l.Send(context.Background(), jsonrpc.NewError(id, jsonrpc.CodeInvalidRequest, text, nil)) }()
+		return
+	}
+	if answer, err := jsonrpc.Parse(jsonrpc.NewError(id, jsonrpc.CodeInternal, text, nil)); err == nil {
+		l.dispatch(answer)
+	}
+}
