@@ -35,8 +35,8 @@ func TestHTTPByEveryWay(t *testing.T) {
 		t.Errorf("connect: %+v", o)
 	}
 	o = a.must(attempt.Attempt{Op: attempt.OpHTTP, URL: "http://" + labHTTP + "/bytes?size=3000000&seed=4", Method: "POST", Data: []byte("body")})
-	if o.Bytes != 3000000 || o.SHA256 != content.SHA256(4, 3000000) || len(o.Body) != 1<<20 {
-		t.Errorf("%d bytes, %d kept", o.Bytes, len(o.Body))
+	if o.Bytes != 3000000 || o.SHA256 != content.SHA256(4, 3000000) || len(o.Data) != 64<<10 {
+		t.Errorf("%d bytes, %d kept", o.Bytes, len(o.Data))
 	}
 	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpHTTP, URL: "http://127.0.0.1:1/"})
 	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpHTTP, URL: "http://web.test/", Via: "connect", Address: "127.0.0.1:1"})

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"bridgecheck/fakes/attempt"
 	"bridgecheck/fakes/content"
@@ -136,7 +137,8 @@ func (c *conn) readFinal(method string, o *attempt.Observation) error {
 }
 
 // readAnswer reports status, phrase, headers (several of one name are joined
-// with a comma, RFC 9110 5.3) and body.
+// with a comma, RFC 9110 5.3) and body: up to 1 MiB of text in Body, or up to
+// 64 KiB of anything else in Data.
 func readAnswer(answer *http.Response, o *attempt.Observation) error {
 	o.Status = answer.StatusCode
 	_, o.Phrase, _ = strings.Cut(answer.Status, " ")
@@ -149,6 +151,11 @@ func readAnswer(answer *http.Response, o *attempt.Observation) error {
 	}
 	sink := content.Digest{Keep: bodyBytes}
 	_, err := io.Copy(&sink, answer.Body)
-	o.Body, o.Bytes, o.SHA256 = string(sink.Head), sink.Bytes, sink.SHA256()
+	o.Bytes, o.SHA256 = sink.Bytes, sink.SHA256()
+	if utf8.Valid(sink.Head) {
+		o.Body = string(sink.Head)
+	} else { // JSON strings cannot carry it
+		o.Data = sink.Head[:min(len(sink.Head), keepBytes)]
+	}
 	return err
 }
