@@ -113,7 +113,7 @@ func control(ctx context.Context, b Builder, faults []Fault, verify Verify, ids 
 		}
 	}
 	if len(k.Named) > 0 {
-		k.Problem = "these do not pass without a fault, so their faults were not tried: " + list(k.Named, "")
+		k.Problem = "these do not pass without a fault, so their faults were not tried: " + list(k.Named)
 	}
 	return k
 }

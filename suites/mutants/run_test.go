@@ -154,7 +154,7 @@ func TestControl(t *testing.T) {
 		"always red": {func(context.Context, mutants.Subject) (report.Verdict, error) {
 			tried++
 			return report.Verdict{Cases: []report.CaseVerdict{{ID: "ALW-001", Outcome: report.Fail}}}, nil
-		}, "ALW-001(fail)"},
+		}, "not tried: ALW-001"},
 		"no verdict": {func(context.Context, mutants.Subject) (report.Verdict, error) {
 			tried++
 			return report.Verdict{}, errors.New("no lab")
@@ -227,8 +227,14 @@ func TestFull(t *testing.T) {
 			t.Errorf("does not say %q:\n%s", want, text)
 		}
 	}
+	r.Kills[0].Why = "go build:\n\ta.go:1:\r\n"
 	data, err := mutants.MatrixYAML(r)
-	if err != nil || !strings.Contains(string(data), "- name: door-open\n") {
-		t.Errorf("%v\n%s", err, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := mutants.ParseMatrix(data)
+	if err != nil || !back.OK() || len(back.Rows()) != 1 || back.Rows()[0].Named[0] != "ALW-001" ||
+		back.Kills[0].Why != r.Kills[0].Why {
+		t.Errorf("read back %+v, %v from\n%s", back, err, data)
 	}
 }

@@ -19,7 +19,7 @@ func WriteTable(out io.Writer, r Result) error {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "fault\tresult\tmust be caught by\talso red")
 	for _, k := range r.Kills {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Name, verdictOf(k), list(k.Named, report.Fail), list(k.Also, report.Fail))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Name, verdictOf(k), list(k.Named), list(k.Also))
 	}
 	w.Flush()
 	text := trimLines(b.String())
@@ -49,17 +49,19 @@ func verdictOf(k Kill) string {
 	return "MISSED"
 }
 
-// list names the checks, and the outcome where it is not the usual one.
-func list(seen []Seen, usual report.Outcome) string {
-	words := make([]string, 0, len(seen))
+func list(seen []Seen) string { return strings.Join(words(seen), " ") }
+
+// words names the checks, and the outcome where it is not a failure.
+func words(seen []Seen) []string {
+	var words []string
 	for _, s := range seen {
 		word := s.ID
-		if s.Outcome != usual {
+		if s.Outcome != report.Fail {
 			word += "(" + string(s.Outcome) + ")"
 		}
 		words = append(words, word)
 	}
-	return strings.Join(words, " ")
+	return words
 }
 
 func trimLines(s string) string {
@@ -86,7 +88,7 @@ func (r Result) MedianAlso() int {
 
 // MatrixYAML is the kill matrix for programs.
 func MatrixYAML(r Result) ([]byte, error) {
-	data, err := yaml.Marshal(r)
+	data, err := report.EncodeYAML(r)
 	if err != nil {
 		return nil, fmt.Errorf("encode kill matrix: %w", err)
 	}
@@ -100,7 +102,7 @@ func MatrixMarkdown(r Result) string {
 	b.WriteString("# Kill matrix\n\n| fault | result | must be caught by | also red |\n|---|---|---|---|\n")
 	by := map[string][]string{}
 	for _, k := range r.Kills {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", k.Name, verdictOf(k), list(k.Named, report.Fail), list(k.Also, report.Fail))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", k.Name, verdictOf(k), list(k.Named), list(k.Also))
 		for _, s := range append(slices.Clone(k.Named), k.Also...) {
 			if s.Outcome == report.Fail && !slices.Contains(by[caseOf(s.ID)], k.Name) {
 				by[caseOf(s.ID)] = append(by[caseOf(s.ID)], k.Name)
@@ -113,4 +115,28 @@ func MatrixMarkdown(r Result) string {
 	}
 	fmt.Fprintf(&b, "\nThe median fault turns %d checks red beside its own.\n", r.MedianAlso())
 	return b.String()
+}
+
+// ParseMatrix reads what [MatrixYAML] wrote.
+func ParseMatrix(data []byte) (Result, error) {
+	var r Result
+	if err := yaml.UnmarshalWithOptions(data, &r, yaml.DisallowUnknownField()); err != nil {
+		return Result{}, fmt.Errorf("read kill matrix: %w", err)
+	}
+	return r, nil
+}
+
+// Rows is the kill matrix as report.html shows it.
+func (r Result) Rows() []report.KillRow {
+	var rows []report.KillRow
+	for _, k := range r.Kills {
+		why := k.Why
+		if k.Problem != "" {
+			why += " Not tried: " + k.Problem
+		}
+		rows = append(rows, report.KillRow{
+			Name: k.Name, Why: why, Caught: k.Caught(), Named: words(k.Named), Also: words(k.Also),
+		})
+	}
+	return rows
 }

@@ -33,6 +33,8 @@ type caseView struct {
 	C           CaseVerdict
 	Area, Level string
 	Rows        []rowView
+	// ShowReason is false where a result below says the same.
+	ShowReason bool
 }
 
 // rowView is one row of a check with its cells side by side.
@@ -62,6 +64,7 @@ func newPage(v Verdict, o HTMLOptions) page {
 			continue
 		}
 		cv := caseView{C: c, Area: areaOf(c.ID), Level: levels[c.Level], Rows: rowViews(c, inline)}
+		cv.ShowReason = c.Reason != "" && !slices.ContainsFunc(c.Results, func(r RowVerdict) bool { return r.Reason == c.Reason })
 		i := slices.IndexFunc(p.Areas, func(a areaView) bool { return a.ID == cv.Area })
 		if i < 0 {
 			i = len(p.Areas)

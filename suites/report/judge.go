@@ -80,11 +80,16 @@ func (j *judge) subject() Subject {
 	return s
 }
 
+// cells is each cell once, as a shard that ended saw it.
 func (j *judge) cells() []Cell {
 	var cells []Cell
 	for _, f := range j.facts {
-		if !slices.ContainsFunc(cells, func(c Cell) bool { return c.Name == f.Cell.Name }) {
+		i := slices.IndexFunc(cells, func(c Cell) bool { return c.Name == f.Cell.Name })
+		switch {
+		case i < 0:
 			cells = append(cells, f.Cell)
+		case cells[i].Host == nil:
+			cells[i] = f.Cell
 		}
 	}
 	return cells

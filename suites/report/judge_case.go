@@ -26,7 +26,7 @@ func (j *judge) judgeCase(c catalog.Case) CaseVerdict {
 			if r.ID != c.ID {
 				continue
 			}
-			row := j.judgeRow(c, f.Cell.Name, r)
+			row := j.judgeRow(c, f, r)
 			all = worse(all, row)
 			cv.Results = append(cv.Results, RowVerdict{
 				Row: r.Row, Cell: f.Cell.Name, Outcome: row.outcome, Red: row.red, Reason: row.why,

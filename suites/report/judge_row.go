@@ -8,7 +8,8 @@ import (
 )
 
 // judgeRow judges one result by itself.
-func (j *judge) judgeRow(c catalog.Case, cell string, r Result) judged {
+func (j *judge) judgeRow(c catalog.Case, f Facts, r Result) judged {
+	cell := f.Cell.Name
 	switch r.State {
 	case Passed:
 		return judgePassed(c, r)
@@ -17,6 +18,9 @@ func (j *judge) judgeRow(c catalog.Case, cell string, r Result) judged {
 	case NotApplicable:
 		return judged{outcome: NA, why: r.Reason}
 	case Blocked:
+		if fact, other := j.elsewhere(c, f.Cell); other != "" {
+			return judged{outcome: NA, why: fmt.Sprintf("needs %s, which cell %s has", fact, other)}
+		}
 		return judged{outcome: BlockedHost, red: j.opts.Strict, why: r.Reason}
 	case Moot:
 		listed := slices.ContainsFunc(j.opts.Moot[cell], func(id string) bool {
@@ -31,6 +35,23 @@ func (j *judge) judgeRow(c catalog.Case, cell string, r Result) judged {
 		return judged{outcome: Error, red: true, why: r.Reason}
 	}
 	return judged{outcome: Error, red: true, why: fmt.Sprintf("the state %q is unknown", r.State)}
+}
+
+// elsewhere finds another cell of the run for a check that needs a privilege
+// which this cell is without by design: an ordinary user is not root. Facts of
+// the kernel are not looked up so; what one cell lacks there is a finding.
+func (j *judge) elsewhere(c catalog.Case, cell Cell) (catalog.HostFact, string) {
+	for _, fact := range []catalog.HostFact{catalog.HostRoot, catalog.HostTwoUIDs} {
+		if cell.Host[fact] != "" || !slices.Contains(c.Host, fact) {
+			continue
+		}
+		for _, f := range j.facts {
+			if f.Cell.Host[fact] != "" && selects(f, c.ID) {
+				return fact, f.Cell.Name
+			}
+		}
+	}
+	return "", ""
 }
 
 // judgePassed believes a pass only with its positive control and an attempt:

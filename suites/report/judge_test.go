@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"bridgecheck/suites/catalog"
 	"bridgecheck/suites/report"
 	"bridgecheck/suites/subject"
 )
@@ -212,6 +213,35 @@ func TestCells(t *testing.T) {
 	}
 	if len(v.Cells) != 2 {
 		t.Errorf("%d cells, want 2", len(v.Cells))
+	}
+}
+
+// TestCellByDesign: what only root can do is not blocked for the ordinary user's
+// cell while a cell of root does it; a fact of the kernel is.
+func TestCellByDesign(t *testing.T) {
+	for name, tc := range map[string]struct {
+		needs   catalog.HostFact
+		root    bool // a cell of root ran too
+		outcome report.Outcome
+		exit    int
+	}{
+		"root, in the other cell":   {catalog.HostTwoUIDs, true, report.Pass, 0},
+		"root, nowhere":             {catalog.HostTwoUIDs, false, report.BlockedHost, 3},
+		"a fact, in the other cell": {catalog.HostLandlock, true, report.BlockedHost, 3},
+	} {
+		opts := options()
+		opts.Strict = true
+		opts.Registered[1].Host = []catalog.HostFact{tc.needs}
+		facts := []report.Facts{shard("user", with(in(report.Blocked, "ALW-002", ""))...)}
+		if tc.root {
+			root := shard("root", green()...)
+			root.Cell.Host = map[catalog.HostFact]string{tc.needs: "yes"}
+			facts = append(facts, root)
+		}
+		v := report.Judge(facts, opts)
+		if c, _ := v.Case("ALW-002"); c.Outcome != tc.outcome || v.Exit != tc.exit {
+			t.Errorf("%s: %s, exit %d; want %s, %d", name, c.Outcome, v.Exit, tc.outcome, tc.exit)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // WriteYAML writes verdict.yaml, the form that other programs read.
 func WriteYAML(path string, v Verdict) error {
-	data, err := yaml.MarshalWithOptions(v, yaml.CustomMarshaler(quote))
+	data, err := EncodeYAML(v)
 	if err != nil {
 		return fmt.Errorf("encode verdict: %w", err)
 	}
@@ -36,7 +36,13 @@ func ReadYAML(path string) (Verdict, error) {
 	return v, nil
 }
 
-// quote writes every string double-quoted with JSON's escapes, which YAML 1.2
-// shares (5.7): the plain and block styles of the library lose tabs, carriage
+// EncodeYAML writes every string double-quoted with JSON's escapes, which YAML
+// 1.2 shares (5.7): the plain and block styles of the library lose tabs, carriage
 // returns and leading spaces, and subjects print all of them.
-func quote(s string) ([]byte, error) { return json.Marshal(s) }
+func EncodeYAML(v any) ([]byte, error) {
+	data, err := yaml.MarshalWithOptions(v, yaml.CustomMarshaler(func(s string) ([]byte, error) { return json.Marshal(s) }))
+	if err != nil {
+		return nil, fmt.Errorf("encode YAML: %w", err)
+	}
+	return data, nil
+}
