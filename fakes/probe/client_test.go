@@ -38,6 +38,10 @@ func TestHTTPByEveryWay(t *testing.T) {
 	if o.Bytes != 3000000 || o.SHA256 != content.SHA256(4, 3000000) || len(o.Data) != 64<<10 {
 		t.Errorf("%d bytes, %d kept", o.Bytes, len(o.Data))
 	}
+	o = a.must(attempt.Attempt{Op: attempt.OpHTTP, URL: "http://" + labHTTP + "/status/418", Method: "PUT", Size: 5 << 20, Seed: 1})
+	if o.Status != 418 {
+		t.Errorf("large upload: %+v", o)
+	}
 	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpHTTP, URL: "http://127.0.0.1:1/"})
 	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpHTTP, URL: "http://web.test/", Via: "connect", Address: "127.0.0.1:1"})
 }
@@ -60,6 +64,7 @@ func TestMCPByEveryDoor(t *testing.T) {
 	for _, c := range []struct{ transport, via, url, path, era, version string }{
 		{"http", "direct", "http://" + labMCP + "/mcp", "", "legacy", "2025-11-25"},
 		{"http", "direct", "http://" + labMCP + "/mcp", "", "modern", "2026-07-28"},
+		{"http", "direct", "http://" + labMCP + "/mcp", "", "2025-03-26", "2025-03-26"},
 		{"http", "proxy", "http://mcp.test/mcp", "", "legacy", "2025-11-25"},
 		{"http", "proxy", "http://mcp.test/mcp", "", "modern", "2026-07-28"},
 		{"http", "connect", "http://mcp.test/mcp", "", "legacy", "2025-11-25"},

@@ -20,6 +20,7 @@ const bodyBytes = 1 << 20
 
 // http makes one request on a connection of its own and reports the answer. The
 // request target goes out as the URL has it; a Host header replaces the URL's.
+// The body is Data, or Size bytes of Seed.
 // Address, when set, is the proxy to use instead of the environment's. Text is
 // "connect" when what answered was the proxy refusing the tunnel.
 func (p *Probe) http(ctx context.Context, a attempt.Attempt) attempt.Observation {
@@ -77,7 +78,10 @@ func (c *conn) roundTrip(ctx context.Context, a attempt.Attempt, t target, kind,
 	sent := make(chan error, 1)
 	// The answer may come before the body is taken: read it all the same.
 	go func() {
-		_, err := c.Write(append(request, a.Data...))
+		_, err := c.Write(request)
+		if err == nil {
+			_, err = io.Copy(c.Conn, outgoing(a))
+		}
 		sent <- err
 	}()
 	err := c.readFinal(method, o)
@@ -112,8 +116,12 @@ func requestHead(method, requestTarget, host, extra string, a attempt.Attempt) [
 	for _, name := range slices.Sorted(maps.Keys(a.Headers)) {
 		fmt.Fprintf(&head, "%s: %s\r\n", name, a.Headers[name])
 	}
-	if len(a.Data) > 0 && !given("Content-Length") && !given("Transfer-Encoding") {
-		fmt.Fprintf(&head, "Content-Length: %d\r\n", len(a.Data))
+	length := int64(len(a.Data))
+	if length == 0 {
+		length = a.Size
+	}
+	if length > 0 && !given("Content-Length") && !given("Transfer-Encoding") {
+		fmt.Fprintf(&head, "Content-Length: %d\r\n", length)
 	}
 	if !given("Connection") {
 		head.WriteString("Connection: close\r\n")

@@ -18,7 +18,8 @@ import (
 	"bridgecheck/fakes/attempt"
 )
 
-// Eras of the protocol: with an initialize handshake, or stateless.
+// Eras of the protocol: with an initialize handshake, or stateless. A version
+// is an era too, and is offered as it stands.
 const (
 	eraLegacy = "legacy"
 	eraModern = "modern"
@@ -37,10 +38,12 @@ func (p *Probe) mcp(ctx context.Context, a attempt.Attempt) attempt.Observation 
 		return failed(err)
 	}
 	version := mcp.LATEST_LEGACY_PROTOCOL_VERSION
-	switch a.Era {
-	case eraModern:
+	switch {
+	case a.Era == eraModern:
 		version = mcp.LATEST_PROTOCOL_VERSION
-	case "", eraLegacy:
+	case a.Era == "", a.Era == eraLegacy:
+	case mcp.IsValidProtocolVersion(a.Era):
+		version = a.Era
 	default:
 		return refused("unknown era %q", a.Era)
 	}
