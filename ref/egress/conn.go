@@ -18,7 +18,7 @@ type conn struct {
 	net.Conn
 	p   *Proxy
 	src source
-	br  *bufio.Reader // reused from request to request
+	br  *bufio.Reader // made by the first request that is no tunnel, then reused
 }
 
 // virtual is a server reached inside a tunnel.
@@ -30,7 +30,9 @@ type virtual struct {
 // serve answers request after request, each judged on its own, until one ends
 // the connection. in is nil outside a tunnel.
 func (c *conn) serve(in *virtual) {
-	for first := true; ; first = false {
+	// A tunnel was asked for: it may wait for its first request, as any
+	// kept-alive connection.
+	for first := in == nil; ; first = false {
 		raw, err := c.src.readHead(&c.p.cfg.Limits, first)
 		var h *head
 		if err == nil {
@@ -109,7 +111,12 @@ type exchange struct {
 // begin parses a checked head once more by net/http, which reads the body too,
 // and makes the target's authority the request's.
 func (c *conn) begin(h *head, raw []byte) (*exchange, error) {
-	c.br.Reset(io.MultiReader(bytes.NewReader(raw), &c.src))
+	from := io.MultiReader(bytes.NewReader(raw), &c.src)
+	if c.br == nil {
+		c.br = bufio.NewReader(from)
+	} else {
+		c.br.Reset(from)
+	}
 	req, err := http.ReadRequest(c.br)
 	if err != nil {
 		return nil, err
@@ -123,7 +130,7 @@ func (c *conn) begin(h *head, raw []byte) (*exchange, error) {
 	x.body = &requestBody{Reader: req.Body, conn: c.Conn, idle: c.p.cfg.Limits.IdleTimeout}
 	x.body.atEnd = func() { x.stop = watchHangup(c.Conn, cancel) }
 	if h.expect {
-		x.body.proceed = x.w.proceed
+		x.w.awaits, x.body.proceed = true, x.w.proceed
 	}
 	if h.body {
 		req.Body = x.body
@@ -183,7 +190,7 @@ func (x *exchange) end() bool {
 	ended := x.body.stop()
 	x.stop()
 	x.cancel()
-	if !ended && keep && x.body.proceed == nil {
+	if !ended && keep {
 		x.c.SetReadDeadline(time.Now().Add(time.Second))
 		n, err := io.CopyN(io.Discard, x.body.Reader, maxDrain)
 		ended = err == io.EOF && n < maxDrain

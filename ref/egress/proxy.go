@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -163,7 +162,7 @@ func remote(c net.Conn) netip.AddrPort {
 // handleConn serves one accepted connection and closes it.
 func (p *Proxy) handleConn(nc net.Conn) {
 	defer nc.Close()
-	c := &conn{Conn: nc, p: p, src: source{conn: nc}, br: bufio.NewReader(nil)}
+	c := &conn{Conn: nc, p: p, src: source{conn: nc}}
 	c.serve(nil)
 }
 

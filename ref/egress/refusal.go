@@ -39,7 +39,10 @@ func (p *Proxy) answer(d Decision, status int) answer {
 		status = answers[d.Reason].status
 	}
 	message := d.message()
-	rules := p.cfg.Policy.Allowed()
+	var rules []string
+	if p.cfg.Policy != nil {
+		rules = p.cfg.Policy.allow.texts
+	}
 	body, _ := json.Marshal(refusal{ // strings and numbers always encode
 		Reason: d.Reason, Message: message,
 		Host: d.Authority.Host(), Port: d.Authority.Port, Rule: d.Rule,
@@ -62,6 +65,9 @@ func (p *Proxy) proxyStatus(r Reason, message string) string {
 // message is one sentence for people: what was refused, and why.
 func (d Decision) message() string {
 	target := d.Target()
+	if len(target) > 100 {
+		target = target[:100] + "..." // the reason behind it has to be seen too
+	}
 	switch d.Reason {
 	case ReasonRefused:
 		if d.Authority.isLoopback() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ type response struct {
 	method string
 	http10 bool
 	close  bool
+	awaits bool // the client holds its body back for a 100
 
 	mu      sync.Mutex // a 100 may be written while the handler runs
 	header  http.Header
@@ -57,6 +59,7 @@ func (w *response) interim(status int, h http.Header) {
 	if w.http10 || w.sent || w.status != 0 {
 		return
 	}
+	w.awaits = w.awaits && status != http.StatusContinue
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
 	h.Write(&b)
@@ -166,6 +169,8 @@ func (w *response) sendHead(last bool) {
 	if h.Get("Date") == "" && w.status != http.StatusSwitchingProtocols {
 		h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
 	}
+	// Who was not told to go on may or may not send the body.
+	w.close = w.close || w.awaits || slices.Contains(tokens(h.Get("Connection")), "close")
 	if w.close && w.status != http.StatusSwitchingProtocols {
 		h.Set("Connection", "close")
 	}

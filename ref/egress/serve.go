@@ -148,12 +148,14 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 // left: no goroutine, no descriptor. It waits for handlers.
 func (p *Proxy) Close() error {
 	p.stopListening()
-	p.cancel()
 	p.mu.Lock()
 	for c := range p.conns {
 		c.Close()
 	}
 	p.mu.Unlock()
+	// After the connections: a handler that returns for this must not have its
+	// empty answer taken for a real one.
+	p.cancel()
 	p.wg.Wait()
 	p.transport.CloseIdleConnections()
 	return nil
