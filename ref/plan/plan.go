@@ -28,17 +28,17 @@ const (
 
 // Host is what this host can do; a nil entry means that it can.
 type Host struct {
-	UserNS   *Missing // user, PID and mount namespace
-	NetNS    *Missing // network namespace with its loopback up
-	Landlock *Missing
-	Seccomp  *Missing
+	UserNS   *Missing `json:"userns"` // user, PID and mount namespace
+	NetNS    *Missing `json:"netns"`  // network namespace with its loopback up
+	Landlock *Missing `json:"landlock"`
+	Seccomp  *Missing `json:"seccomp"`
 }
 
 // Missing is what stands in the way of a layer, found by doing.
 type Missing struct {
-	Stage  string
-	Errno  string   // ENOSPC, EPERM, …
-	Causes []string // candidates that fit, each with its fix
+	Stage  string   `json:"stage"`
+	Errno  string   `json:"errno"`            // ENOSPC, EPERM, …
+	Causes []string `json:"causes,omitempty"` // candidates that fit, each with its fix
 }
 
 // Plan is the decision.

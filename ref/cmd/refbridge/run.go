@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"bridgecheck/ref"
+	"bridgecheck/ref/config"
+	"bridgecheck/ref/event"
+)
+
+type runFlags struct {
+	config, spec, events string
+	control              int
+	dryRun               bool
+}
+
+func runCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run (-c soda.yaml -- COMMAND… | --spec FILE)",
+		Short: "Run one phase: servers, bridge, agent",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if (f.config == "") == (f.spec == "") {
+				return errors.New("run: give either -c FILE and a command, or --spec FILE")
+			}
+			if f.spec != "" && len(args) > 0 {
+				return errors.New("run: with --spec the agent stands in the file; remove the command")
+			}
+			if f.config != "" && len(args) == 0 && !f.dryRun {
+				return errors.New("run: no command is given; add -- and the agent's command line")
+			}
+			return f.run(args)
+		},
+	}
+	c.Flags().StringVarP(&f.config, "config", "c", "", "soda.yaml to read")
+	c.Flags().StringVar(&f.spec, "spec", "", "specification of the contract, JSON")
+	c.Flags().StringVar(&f.events, "events", "", "append events to this file, as JSON lines")
+	c.Flags().IntVar(&f.control, "control", -1, "descriptor of the control stream")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "decide and tell the mode, start nothing")
+	return c
+}
+
+func (f *runFlags) run(args []string) error {
+	opt := ref.Options{
+		Log:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, DryRun: f.dryRun,
+	}
+	// Before any file is opened: its descriptor could be the declared one.
+	control, err := openControl(f.control)
+	if err != nil {
+		return err
+	}
+	var sinks []io.Writer
+	if control != nil {
+		defer control.Close()
+		opt.Control = control
+		sinks = append(sinks, control)
+	}
+	if f.events != "" {
+		file, err := os.OpenFile(f.events, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return fmt.Errorf("events: %w", err)
+		}
+		defer file.Close()
+		sinks = append(sinks, file)
+	}
+	if f.dryRun {
+		sinks = append(sinks, os.Stdout)
+	}
+	opt.Events = event.NewRecorder(sinks...)
+	spec, err := f.read(args)
+	if err != nil {
+		return refused(opt, err)
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	exit, err := ref.Run(ctx, spec, opt)
+	if err != nil && exit.Reason != ref.ReasonSignal {
+		fmt.Fprintln(os.Stderr, "refbridge:", err)
+	}
+	return exitCode(exit.Status())
+}
+
+// refused tells of a configuration that cannot be read as any other failure.
+func refused(opt ref.Options, err error) error {
+	ref.Refuse(opt, err)
+	fmt.Fprintf(os.Stderr, "refbridge: the configuration cannot be used; nothing was started\n%v\n", err)
+	return exitCode(ref.CodeFailure)
+}
+
+func (f *runFlags) read(args []string) (config.Spec, error) {
+	if f.spec != "" {
+		data, err := os.ReadFile(f.spec)
+		if err != nil {
+			return config.Spec{}, err
+		}
+		return config.ParseSpec(f.spec, data)
+	}
+	data, err := os.ReadFile(f.config)
+	if err != nil {
+		return config.Spec{}, err
+	}
+	spec, err := config.ParseSODA(f.config, data, os.LookupEnv)
+	if err == nil && len(args) > 0 {
+		spec.Agent, spec.Paths, err = person(spec, args)
+	}
+	return spec, err
+}
+
+// untilSignal is a context that SIGTERM, SIGINT or SIGHUP cancels, and knows which.
+func untilSignal() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	go func() {
+		if s, ok := <-signals; ok {
+			cancel(&ref.SignalError{Signal: s.(syscall.Signal)})
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); close(signals); cancel(nil) }
+}

@@ -1,0 +1,110 @@
+package ref
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"bridgecheck/ref/config"
+	"bridgecheck/ref/plan"
+	"bridgecheck/ref/sandbox"
+)
+
+// launch makes the sandbox; its agent waits.
+func (p *phase) launch(ctx context.Context) error {
+	a := p.spec.Agent
+	s := sandbox.Spec{
+		Path: a.Path, Args: a.Args, Env: p.environment(), Cwd: a.Cwd,
+		Stdin: p.opt.Stdin, Stdout: p.opt.Stdout, Stderr: p.opt.Stderr,
+		Level: sandbox.Level(p.plan.Level), Ports: p.ports(),
+		Landlock: p.plan.Layers["landlock"] == "on", Seccomp: profile(p.spec.Seccomp, p.plan.Layers["seccomp"] == "on"),
+		Descriptors: p.spec.Descriptors,
+	}
+	if paths := p.spec.Paths; paths != nil {
+		s.RO, s.RW = paths.RO, paths.RW
+	}
+	if l := p.spec.Limits; l != nil {
+		s.Limits = sandbox.Limits{Memory: l.Memory, PIDs: l.PIDs, Files: l.Files}
+	}
+	box, err := sandbox.Launch(ctx, s)
+	if err != nil {
+		return err
+	}
+	p.box = box
+	p.later(func() error {
+		_ = box.Kill() // it may have ended long ago
+		_, _ = box.Wait()
+		return nil
+	})
+	return p.verify(box.Layers())
+}
+
+// profile is the filter's, off where there is none to be had.
+func profile(asked string, available bool) sandbox.Profile {
+	switch {
+	case !available:
+		return sandbox.Off
+	case asked == "":
+		return sandbox.Baseline
+	}
+	return sandbox.Profile(asked)
+}
+
+// verify compares what was announced with what is in force.
+func (p *phase) verify(layers map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(p.plan.Layers)) {
+		if p.plan.Layers[name] == "on" && layers[name] != "on" {
+			return &plan.Refusal{Reason: "layer " + name + " was planned and is not in force"}
+		}
+	}
+	return nil
+}
+
+// inherited are the caller's variables that the agent gets: where programs are,
+// who and in which language, and what the terminal can do. Everything else may
+// change what a program loads or does, or be a secret.
+var inherited = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "NO_COLOR", "TZ",
+	"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME",
+}
+
+// environment is the agent's whole environment: what is harmless of the
+// caller's, what the specification says, and what leads to the doors.
+func (p *phase) environment() []string {
+	env := map[string]string{}
+	for _, key := range inherited {
+		if value, ok := os.LookupEnv(key); ok {
+			env[key] = value
+		}
+	}
+	maps.Copy(env, p.spec.Agent.Env)
+	env["BRIDGE_MODE"], env["BRIDGE_LEVEL"], env["BRIDGE_REASON"] = p.plan.Mode, p.plan.Level, p.plan.Reason
+	if p.plan.Proxy {
+		proxy := "http://127.0.0.1:" + strconv.Itoa(config.ProxyPort)
+		for _, key := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "BRIDGE_PROXY"} {
+			env[key] = proxy
+		}
+		for _, key := range []string{"NO_PROXY", "no_proxy"} {
+			env[key] = "localhost,127.0.0.1,::1"
+		}
+		env["NODE_USE_ENV_PROXY"] = "1" // Node's fetch reads no proxy variable without it
+	}
+	for _, d := range p.doors {
+		key := "BRIDGE_SERVER_" + config.EnvName(d.server.Name)
+		env[key+"_URL"] = d.url()
+		if d.token != "" {
+			env[key+"_TOKEN"] = d.token
+		}
+	}
+	var list []string
+	for _, key := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, key+"="+env[key])
+	}
+	return list
+}
+
+// milliseconds is a duration of the specification; 0 leaves the default.
+func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

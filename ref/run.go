@@ -1,0 +1,159 @@
+package ref
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"syscall"
+	"time"
+
+	"bridgecheck/ref/config"
+	"bridgecheck/ref/event"
+	"bridgecheck/ref/mcpserver"
+	"bridgecheck/ref/plan"
+	"bridgecheck/ref/sandbox"
+)
+
+// errTimeout ends a phase that ran out of time.
+var errTimeout = errors.New("the phase ran out of time (timeouts.phase_ms)")
+
+// SignalError is the cause of a context that a signal cancelled: a phase that
+// is told to end before its agent runs then ends like a process that the
+// signal killed.
+type SignalError struct{ Signal syscall.Signal }
+
+func (e *SignalError) Error() string { return "told to end by " + signalName(e.Signal) }
+
+// phase is one run, from the plan to the end.
+type phase struct {
+	spec    config.Spec
+	opt     Options
+	plan    plan.Plan
+	doors   []*door
+	box     *sandbox.Sandbox // nil without an agent
+	manager *mcpserver.ServerManager
+	quit    chan struct{} // closed when the control stream says so, or ends
+	undo    []func() error
+}
+
+// Run runs one phase and returns when nothing of it is left. The exit tells
+// how the agent ended, or why it never ran; the error is what the bridge itself
+// met, and has been told as an error event. Cancelling ctx ends the phase: the
+// agent gets SIGTERM, and SIGKILL after a grace.
+func Run(ctx context.Context, spec config.Spec, opt Options) (Exit, error) {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	p := &phase{spec: spec, opt: opt, quit: make(chan struct{})}
+	if t := spec.Timeouts; t != nil && t.PhaseMS > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(t.PhaseMS)*time.Millisecond, errTimeout)
+		defer cancel()
+	}
+	exit, err := p.run(ctx)
+	if err != nil {
+		exit, err = p.failed(ctx, exit, err)
+	}
+	if closing := p.close(); closing != nil {
+		p.tell(closing)
+		err = errors.Join(err, closing)
+	}
+	if !opt.DryRun {
+		p.opt.Events.Emit(exit.event())
+	}
+	if lost := opt.Events.Err(); lost != nil {
+		err = errors.Join(err, lost)
+	}
+	return exit, err
+}
+
+// run brings everything up and waits for the end.
+func (p *phase) run(ctx context.Context) (Exit, error) {
+	if err := p.spec.Validate(); err != nil {
+		return Exit{}, err
+	}
+	if err := unsupported(p.spec); err != nil {
+		return Exit{}, err
+	}
+	if err := p.settle(ctx); err != nil || p.opt.DryRun {
+		return Exit{}, err
+	}
+	if err := p.startServers(ctx); err != nil {
+		return Exit{}, err
+	}
+	if err := p.serve(); err != nil {
+		return Exit{}, err
+	}
+	p.ready()
+	p.obey(ctx)
+	if p.box != nil {
+		if err := p.box.Start(); err != nil {
+			return Exit{}, fmt.Errorf("start the agent: %w", err)
+		}
+	}
+	return p.wait(ctx)
+}
+
+// settle decides and makes the sandbox. Whether the host can do it is found by
+// doing: when it cannot, the plan is made again with that known, and the policy
+// decides what follows. The mode is told once it is certain.
+func (p *phase) settle(ctx context.Context) error {
+	var host plan.Host
+	if p.opt.DryRun || p.spec.Agent == nil {
+		host = Probe(ctx)
+	}
+	for {
+		var err error
+		if p.plan, err = plan.Decide(p.spec, host); err != nil {
+			return err
+		}
+		if p.opt.DryRun {
+			break
+		}
+		if err := p.openDoors(); err != nil {
+			return err
+		}
+		if p.spec.Agent == nil {
+			break
+		}
+		err = p.launch(ctx)
+		if err == nil {
+			break
+		}
+		var f *sandbox.Failure
+		if !errors.As(err, &f) || ctx.Err() != nil || !weaken(&host, p.plan.Level, f) {
+			return err
+		}
+		if err := p.close(); err != nil {
+			return err
+		}
+	}
+	p.announce()
+	return nil
+}
+
+func (p *phase) announce() {
+	pl := p.plan
+	p.opt.Events.Emit(event.Mode{
+		Mode: pl.Mode, Level: pl.Level, Reason: pl.Reason, Servers: pl.Servers, Allow: pl.Allow, Layers: pl.Layers,
+	})
+	level := slog.LevelInfo
+	if pl.Mode != plan.Connect {
+		level = slog.LevelWarn
+	}
+	p.opt.Log.Log(context.Background(), level, "mode", "mode", pl.Mode, "level", pl.Level, "reason", pl.Reason)
+}
+
+// close undoes what was done, last first, and reports every error.
+func (p *phase) close() error {
+	var errs []error
+	for _, undo := range slices.Backward(p.undo) {
+		errs = append(errs, undo())
+	}
+	p.undo, p.box, p.manager, p.doors = nil, nil, nil, nil
+	return errors.Join(errs...)
+}
+
+func (p *phase) later(undo func() error) { p.undo = append(p.undo, undo) }

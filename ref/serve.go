@@ -1,0 +1,206 @@
+package ref
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"time"
+
+	"bridgecheck/ref/config"
+	"bridgecheck/ref/egress"
+	"bridgecheck/ref/event"
+	"bridgecheck/ref/plan"
+	"bridgecheck/ref/relay"
+)
+
+// The limits that hold when a specification sets none; `describe` tells them.
+const (
+	defaultConnections = 1024
+	defaultHeadBytes   = 64 << 10
+	defaultIdle        = 10 * time.Minute
+)
+
+// serve accepts on every door. Until the agent starts nobody knocks.
+func (p *phase) serve() error {
+	if p.box == nil {
+		return nil
+	}
+	if p.plan.Mode == plan.Shared {
+		for _, d := range p.doors {
+			p.serveHTTP(p.handler(d), d.listener)
+		}
+		return nil
+	}
+	byPort := map[uint16][]net.Listener{}
+	for _, l := range p.box.Listeners() {
+		byPort[l.Port] = append(byPort[l.Port], l)
+	}
+	for _, d := range p.doors {
+		p.serveHTTP(p.handler(d), byPort[d.port]...)
+	}
+	for _, r := range p.spec.Relays {
+		p.serveRelay(r, byPort[uint16(r.Port)])
+	}
+	if !p.plan.Proxy {
+		return nil
+	}
+	return p.serveProxy(byPort[config.ProxyPort])
+}
+
+func (p *phase) serveRelay(r config.Relay, listeners []net.Listener) {
+	rl := relay.New(relay.Config{
+		Socket: r.UnixSocket, Idle: p.limits().IdleTimeout, Connections: p.limits().Connections,
+		OnFailure: func(err error) {
+			reason := egress.ReasonConnRefused
+			if errors.Is(err, relay.ErrBusy) {
+				reason = egress.ReasonConnections
+			}
+			p.opt.Events.Emit(event.Decision{
+				Target: fmt.Sprintf("127.0.0.1:%d", r.Port), Rule: "unix:" + r.UnixSocket, Verdict: "error", Reason: string(reason),
+			})
+		},
+	})
+	for _, l := range listeners {
+		go func() { _ = rl.Serve(l) }() // ends with Close
+	}
+	p.later(rl.Close)
+}
+
+func (p *phase) serveProxy(listeners []net.Listener) error {
+	cfg := egress.Config{
+		Name: "refbridge", Policy: p.plan.Policy, Limits: p.limits(), OnDecision: p.decided, Log: p.opt.Log,
+		Virtual: map[egress.Authority]egress.VirtualServer{}, Loopback: map[uint16]egress.VirtualServer{},
+	}
+	if o := p.spec.Proxy; o != nil {
+		cfg.RefuseStatus, cfg.SNICheck = o.RefuseStatus, o.SNICheck
+	}
+	var err error
+	if cfg.Resolver, err = egress.NewResolver(p.spec.Resolver); err != nil {
+		return err
+	}
+	for _, d := range p.doors {
+		server := egress.VirtualServer{Name: d.server.Name, Handler: p.manager.Handler(d.server.Name)}
+		cfg.Loopback[d.port] = server
+		for _, name := range d.server.Authorities() {
+			a, err := egress.ParseAuthority(name)
+			if err != nil {
+				return fmt.Errorf("name %s of server %s: %w", name, d.server.Name, err)
+			}
+			cfg.Virtual[a] = server
+		}
+	}
+	if cfg.Routes, err = p.routes(); err != nil {
+		return err
+	}
+	proxy, err := egress.New(cfg)
+	if err != nil {
+		return err
+	}
+	for _, l := range listeners {
+		go func() {
+			// The sandbox closes its listeners when the agent has ended.
+			if err := proxy.Serve(l); err != nil && !errors.Is(err, net.ErrClosed) {
+				p.opt.Log.Error("egress proxy", "error", err)
+			}
+		}()
+	}
+	p.later(proxy.Close)
+	return nil
+}
+
+func (p *phase) limits() egress.Limits {
+	l := egress.Limits{Connections: defaultConnections, HeadBytes: defaultHeadBytes, IdleTimeout: defaultIdle}
+	if own := p.spec.Limits; own != nil {
+		set(&l.Connections, own.Connections)
+		set(&l.HeadBytes, own.HeadBytes)
+		l.HeadTimeout = milliseconds(own.HeadMS)
+	}
+	if t := p.spec.Timeouts; t != nil {
+		set(&l.IdleTimeout, milliseconds(t.IdleMS))
+		l.ConnectTimeout = milliseconds(t.ConnectMS)
+	}
+	return l
+}
+
+func set[T int | time.Duration](v *T, own T) {
+	if own > 0 {
+		*v = own
+	}
+}
+
+func (p *phase) decided(d egress.Decision) {
+	e := event.Decision{
+		Target: d.Target(), Rule: d.Rule, Server: d.Server, Verdict: d.Verdict.String(), Reason: string(d.Reason),
+	}
+	if d.Dialled.IsValid() {
+		e.Dialled = d.Dialled.String()
+	}
+	p.opt.Events.Emit(e)
+}
+
+// routes are /mcp/NAME for every bridged server, and those of the specification.
+func (p *phase) routes() (routes []egress.Route, err error) {
+	for _, d := range p.doors {
+		prefix := "/mcp/" + d.server.Name
+		if slices.ContainsFunc(p.spec.Routes, func(r config.Route) bool { return r.Prefix == prefix }) {
+			continue
+		}
+		routes = append(routes, egress.Route{Prefix: prefix, Server: d.server.Name, Handler: endpoint(prefix, p.manager.Handler(d.server.Name))})
+	}
+	for _, r := range p.spec.Routes {
+		route := egress.Route{Prefix: r.Prefix, Server: r.Server}
+		if r.Server != "" {
+			route.Handler = endpoint(r.Prefix, p.manager.Handler(r.Server))
+		} else if route.Handler, err = upstream(r); err != nil {
+			return nil, err
+		}
+		routes = append(routes, route)
+	}
+	return routes, nil
+}
+
+// endpoint maps the prefix itself to the MCP endpoint, and nothing below it.
+func endpoint(prefix string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != prefix {
+			http.NotFound(w, r)
+			return
+		}
+		r = r.Clone(r.Context())
+		r.URL.Path, r.URL.RawPath = "/mcp", ""
+		h.ServeHTTP(w, r)
+	})
+}
+
+// upstream sends what lies below the prefix to the route's URL, with the
+// route's headers in place of the agent's own.
+func upstream(r config.Route) (http.Handler, error) {
+	to, err := url.Parse(r.URL)
+	if err != nil {
+		return nil, fmt.Errorf("route %s: %w", r.Prefix, err)
+	}
+	return http.StripPrefix(r.Prefix, &httputil.ReverseProxy{
+		FlushInterval: -1, // streams pass event by event
+		Rewrite: func(pr *httputil.ProxyRequest) {
+			pr.SetURL(to)
+			for key, value := range r.Headers {
+				pr.Out.Header.Set(key, value)
+			}
+		},
+	}), nil
+}
+
+func (p *phase) ready() {
+	r := event.Ready{Doors: p.list()}
+	if p.box != nil {
+		for _, l := range p.box.Listeners() {
+			r.V6 = r.V6 || l.V6
+			r.V4 = r.V4 || !l.V6
+		}
+	}
+	p.opt.Events.Emit(r)
+}

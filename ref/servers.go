@@ -1,0 +1,62 @@
+package ref
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"bridgecheck/ref/config"
+	"bridgecheck/ref/egress"
+	"bridgecheck/ref/guardian"
+	"bridgecheck/ref/mcpserver"
+)
+
+// startServers starts the bridged servers side by side, each in its own time,
+// and returns when all are healthy. The first that fails ends the others.
+func (p *phase) startServers(ctx context.Context) error {
+	base := ""
+	if paths := p.spec.Paths; paths != nil {
+		base = paths.Runtime
+	}
+	dir, err := guardian.Open(base)
+	if err != nil {
+		return err
+	}
+	p.later(dir.Close)
+	p.manager = mcpserver.New(mcpserver.Options{Dir: dir.Path, Events: p.opt.Events, Log: p.opt.Log})
+	p.later(p.manager.StopAll)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	for _, d := range p.doors {
+		wg.Go(func() {
+			if _, err := p.manager.Start(ctx, d.server.Name, p.serverConfig(d)); err != nil {
+				cancel(err) // the first one is kept
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func (p *phase) serverConfig(d *door) mcpserver.Config {
+	s := d.server
+	c := mcpserver.Config{
+		Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Hosts: hosts(s), Containment: s.Containment,
+		StartTimeout: milliseconds(s.StartTimeoutMS), StopGrace: milliseconds(s.StopGraceMS),
+	}
+	if l := p.spec.Limits; l != nil {
+		c.MessageBytes, c.GarbageLines = l.MessageBytes, l.GarbageLines
+	}
+	return c
+}
+
+// hosts are the server's names without their ports.
+func hosts(s config.Server) (names []string) {
+	for _, name := range s.Authorities() {
+		if a, err := egress.ParseAuthority(name); err == nil && !slices.Contains(names, a.Host()) {
+			names = append(names, a.Host())
+		}
+	}
+	return names
+}

@@ -1,0 +1,61 @@
+package ref
+
+import (
+	"fmt"
+	"slices"
+
+	"bridgecheck/ref/config"
+	"bridgecheck/ref/event"
+)
+
+// lack is a field of the specification that this bridge cannot honour yet. It
+// is refused, never ignored; [Describe] does not claim its capability.
+type lack struct {
+	capability string // empty where no word of the contract stands for it
+	field      string
+	asked      func(config.Spec) bool
+	instead    string
+}
+
+var lacks = []lack{
+	{"tty", "agent.tty", func(s config.Spec) bool { return s.Agent != nil && s.Agent.TTY }, "leave it out: the agent gets the caller's pipes"},
+	{"model-route", "model", func(s config.Spec) bool { return s.Model != nil }, "allow the model's host and give the agent its own key"},
+	{"", "agent.mcp_config", func(s config.Spec) bool { return s.Agent != nil && s.Agent.MCPConfig != nil }, "write the file yourself from the ready event's doors"},
+	{"sse", "servers.transports", anyServer(func(s config.Server) bool { return slices.Contains(s.Transports, "sse") }), "use http"},
+	{"unix-door", "agent.transports", func(s config.Spec) bool {
+		return s.Agent != nil && slices.Equal(s.Agent.Transports, []string{"unix"})
+	}, "use http"},
+}
+
+func anyServer(has func(config.Server) bool) func(config.Spec) bool {
+	return func(s config.Spec) bool { return slices.ContainsFunc(s.Servers, has) }
+}
+
+// Unsupported is the error for a specification that is right and that this
+// bridge cannot honour.
+type Unsupported struct{ Fields []event.Unsupported }
+
+func (u *Unsupported) Error() string {
+	text := ""
+	for i, f := range u.Fields {
+		if i > 0 {
+			text += "\n"
+		}
+		text += fmt.Sprintf("%s is not supported by this bridge: %s", f.Field, f.Reason)
+	}
+	return text
+}
+
+// unsupported returns all that is asked for and lacking.
+func unsupported(spec config.Spec) error {
+	var found []event.Unsupported
+	for _, l := range lacks {
+		if l.asked(spec) {
+			found = append(found, event.Unsupported{Field: l.field, Reason: l.instead})
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return &Unsupported{Fields: found}
+}
