@@ -79,6 +79,9 @@ func parseRule(host string, port int) (Rule, error) {
 	if err != nil {
 		return Rule{}, err
 	}
+	if endsInNumber(a.Name) {
+		return Rule{}, errors.New("a name that ends in a number is an address to some programs and in DNS to none: write an address as four decimal numbers, as 192.0.2.1")
+	}
 	r := Rule{host: a, wildcard: wildcard, text: a.String()}
 	if wildcard {
 		if a.Addr.IsValid() {
@@ -138,6 +141,15 @@ func toASCII(name string) (string, error) {
 		}
 	}
 	return name, nil
+}
+
+// endsInNumber is the test by which the WHATWG URL standard (section 3.5) takes
+// a host for an IPv4 address: clients of that school rewrite such a name before
+// they send it, and no top-level domain is numeric (RFC 3696 section 2).
+func endsInNumber(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	digits := strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") && strings.Trim(last[2:], "0123456789abcdef") == ""
+	return last != "" && digits
 }
 
 func parseRange(s string) (netip.Prefix, error) {

@@ -25,7 +25,14 @@ func TestParseRule(t *testing.T) {
 		{host: "2001:db8::1", port: 80, want: "[2001:db8::1]:80"},
 		{host: "[2001:db8::1]", port: 80, want: "[2001:db8::1]:80"},
 		{host: "::ffff:192.0.2.1", port: 80, want: "192.0.2.1:80"},
-		{host: "127.1", port: 80, want: "127.1:80"}, // a name that only DNS could know
+		{host: "127.1", port: 80, hint: "four decimal numbers"},
+		{host: "0177.0.0.1", port: 80, hint: "four decimal numbers"},
+		{host: "0x7f000001", port: 80, hint: "four decimal numbers"},
+		{host: "a.0x", port: 80, hint: "four decimal numbers"},
+		{host: "2130706433", port: 80, hint: "four decimal numbers"},
+		{host: "*.0.0.1", port: 80, hint: "four decimal numbers"},
+		{host: "1.a1", port: 80, want: "1.a1:80"},
+		{host: "0xfg", port: 80, want: "0xfg:80"},
 
 		{host: "", port: 1, hint: "the host is empty"},
 		{host: "https://api.example.test/x", port: 443, hint: `write "api.example.test"`},
