@@ -142,7 +142,7 @@ type Route struct {
 const (
 	OpFacts      = "facts"       // -> Facts
 	OpDial       = "dial"        // Network, Address, Conn?, Data?, Until? -> Errno, Local, Remote, Data; kept open when Conn is set
-	OpListen     = "listen"      // Network, Address, Conn -> Local; accepts and echoes until the Conn is closed
+	OpListen     = "listen"      // Network, Address, Conn, Args? (reuseport; forward, then an address: relay by TCP instead of echo) -> Local; until the Conn is closed
 	OpSend       = "send"        // Conn, Data or Size+Seed -> Bytes, SHA256
 	OpReceive    = "receive"     // Conn, Until -> Data (up to 64 KiB), Bytes, SHA256 of all
 	OpExchange   = "exchange"    // Conn, Size, Seed, Until: send and receive at the same time -> Bytes, SHA256 of what came back
@@ -159,8 +159,9 @@ const (
 	OpOpen       = "open"        // Path, Args: r, w or rw, create; closed at once, never written -> Errno
 	OpListDir    = "list-dir"    // Path -> Names
 	OpSpawn      = "spawn"       // Args: child, double-fork, setsid, hold-pipe; Count -> Value (pid); the processes sleep for ever
-	OpRun        = "run"         // Path, Args -> Text (output), Value (exit code)
+	OpRun        = "run"         // Path, Args, Data? (stdin) -> Text (output), Value (exit code, or 128+signal)
 	OpSignal     = "signal"      // PID, Code (signal number) -> Errno
+	OpIgnore     = "ignore"      // Call: a signal (SIGTERM) that the probe ignores from now on
 	OpPtrace     = "ptrace"      // PID: attach -> Errno
 	OpStdin      = "stdin"       // Size: the next Size raw bytes of stdin -> SHA256
 	OpWrite      = "write"       // Args: stdout or stderr; Size, Seed: raw bytes -> SHA256 on a line of its own afterwards

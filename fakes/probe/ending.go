@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"os/signal"
 	"syscall"
 
 	"bridgecheck/fakes/attempt"
@@ -26,6 +27,16 @@ func (p *Probe) leave(_ context.Context, a attempt.Attempt) attempt.Observation 
 		e.signal = signal
 	}
 	p.exit = &e
+	return attempt.Observation{}
+}
+
+// ignore makes the probe deaf to a signal, for checks of who insists.
+func (p *Probe) ignore(_ context.Context, a attempt.Attempt) attempt.Observation {
+	number, err := process.Signal(a.Call)
+	if err != nil {
+		return refused("%v", err)
+	}
+	signal.Ignore(number)
 	return attempt.Observation{}
 }
 

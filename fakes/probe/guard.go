@@ -13,7 +13,7 @@ import (
 func harmless(a attempt.Attempt) bool {
 	switch a.Op {
 	case attempt.OpFacts, attempt.OpReadFile, attempt.OpListDir,
-		attempt.OpStdin, attempt.OpWrite, attempt.OpExit,
+		attempt.OpStdin, attempt.OpWrite, attempt.OpExit, attempt.OpIgnore,
 		attempt.OpClose, attempt.OpCloseWrite:
 		return true
 	case attempt.OpOpen:

@@ -2,17 +2,22 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"bridgecheck/fakes/attempt"
 )
 
-// listener accepts and echoes until it is closed.
+// listener accepts and echoes, or relays, until it is closed.
 type listener struct {
 	socket   io.Closer
+	forward  string // the address that streams are relayed to
 	accepted atomic.Int64
 
 	mu     sync.Mutex
@@ -27,6 +32,14 @@ func (p *Probe) listen(ctx context.Context, a attempt.Attempt) attempt.Observati
 	}
 	l := &listener{open: map[net.Conn]struct{}{}}
 	var config net.ListenConfig
+	switch {
+	case len(a.Args) == 1 && a.Args[0] == "reuseport":
+		config.Control = reusePort
+	case len(a.Args) == 2 && a.Args[0] == "forward":
+		l.forward = a.Args[1]
+	case len(a.Args) != 0:
+		return refused("listen with %q", a.Args)
+	}
 	var local net.Addr
 	switch a.Network {
 	case "tcp", "tcp4", "tcp6", "unix", "unixpacket":
@@ -70,25 +83,64 @@ func (l *listener) accept(socket net.Listener) {
 			return
 		}
 		l.accepted.Add(1)
-		l.mu.Lock()
-		if l.closed {
-			l.mu.Unlock()
-			_ = c.Close()
-			return
-		}
-		l.open[c] = struct{}{}
-		l.mu.Unlock()
-		l.done.Go(func() { l.echo(c) })
+		l.hold(c)
+		l.done.Go(func() { l.serve(c) })
 	}
 }
 
-// echo sends back what comes and carries the half-close over.
-func (l *listener) echo(c net.Conn) {
-	_, _ = io.Copy(c, c)
+// hold notes a connection for Close; one that comes too late is closed at once.
+func (l *listener) hold(c net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		_ = c.Close()
+		return
+	}
+	l.open[c] = struct{}{}
+}
+
+// drop closes a connection and forgets it.
+func (l *listener) drop(c net.Conn) {
 	_ = c.Close()
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	delete(l.open, c)
-	l.mu.Unlock()
+}
+
+// serve echoes or relays one stream.
+func (l *listener) serve(c net.Conn) {
+	defer l.drop(c)
+	if l.forward == "" {
+		_, _ = io.Copy(c, c)
+		return
+	}
+	if far, err := net.Dial("tcp", l.forward); err == nil {
+		l.hold(far)
+		defer l.drop(far)
+		relay(c, far)
+	}
+}
+
+// relay copies both ways and carries each half-close over.
+func relay(near, far net.Conn) {
+	var there sync.WaitGroup
+	there.Go(func() {
+		_, _ = io.Copy(far, near)
+		_ = closeWrite(far)
+	})
+	_, _ = io.Copy(near, far)
+	_ = closeWrite(near)
+	there.Wait()
+}
+
+// reusePort sets SO_REUSEPORT (socket(7)) before the bind, as somebody would
+// who wants to share, and take, the port of another.
+func reusePort(_, _ string, raw syscall.RawConn) error {
+	var err error
+	controlErr := raw.Control(func(fd uintptr) {
+		err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+	})
+	return errors.Join(controlErr, err)
 }
 
 func (l *listener) echoPackets(socket net.PacketConn) {

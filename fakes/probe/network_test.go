@@ -38,6 +38,25 @@ func TestListenDialAndTransfer(t *testing.T) {
 	}
 }
 
+func TestListenRelaysAndShares(t *testing.T) {
+	a := start(t, "lab", true)
+	relay := a.must(attempt.Attempt{Op: attempt.OpListen, Network: "tcp", Address: "127.0.0.1:0", Conn: "relay", Args: []string{"forward", labHTTP}}).Local
+	if o := a.must(attempt.Attempt{Op: attempt.OpHTTP, URL: "http://" + relay + "/through"}); o.Body != "GET /through\n" {
+		t.Errorf("%+v", o)
+	}
+	a.want("EADDRINUSE", attempt.Attempt{Op: attempt.OpListen, Network: "tcp", Address: relay, Conn: "again", Args: []string{"reuseport"}})
+	shared := a.must(attempt.Attempt{Op: attempt.OpListen, Network: "tcp", Address: "127.0.0.1:0", Conn: "a", Args: []string{"reuseport"}}).Local
+	a.must(attempt.Attempt{Op: attempt.OpListen, Network: "tcp", Address: shared, Conn: "b", Args: []string{"reuseport"}})
+	a.must(attempt.Attempt{Op: attempt.OpClose, Conn: "relay"})
+	// One whose far side never ends is closed all the same.
+	silent := a.must(attempt.Attempt{Op: attempt.OpListen, Network: "tcp", Address: "127.0.0.1:0", Conn: "silent", Args: []string{"forward", labSink}}).Local
+	a.must(attempt.Attempt{Op: attempt.OpDial, Network: "tcp", Address: silent, Conn: "open"})
+	a.must(attempt.Attempt{Op: attempt.OpClose, Conn: "silent"})
+	if o := a.do(attempt.Attempt{Op: attempt.OpListen, Network: "tcp", Address: "127.0.0.1:0", Conn: "c", Args: []string{"shout"}}); o.Refused == "" {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestTransfersAreWhole(t *testing.T) {
 	a := start(t, "lab", true)
 	local := a.must(attempt.Attempt{Op: attempt.OpListen, Network: "tcp", Address: "127.0.0.1:0", Conn: "l"}).Local

@@ -29,6 +29,7 @@ var ops = map[string]func(*Probe, context.Context, attempt.Attempt) attempt.Obse
 	attempt.OpSpawn:      (*Probe).spawn,
 	attempt.OpRun:        (*Probe).run,
 	attempt.OpSignal:     (*Probe).signal,
+	attempt.OpIgnore:     (*Probe).ignore,
 	attempt.OpPtrace:     (*Probe).ptrace,
 	attempt.OpStdin:      (*Probe).stdin,
 	attempt.OpWrite:      (*Probe).write,

@@ -1,13 +1,13 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -40,11 +40,11 @@ func (p *Probe) spawn(_ context.Context, a attempt.Attempt) attempt.Observation 
 	return o
 }
 
-// run starts a program and waits for it: Text is its output, both streams,
+// run starts a program with Data as its input and waits for it: Text is its output, both streams,
 // Value its exit code, or 128+N with Errno "other" when a signal ended it.
 func (p *Probe) run(ctx context.Context, a attempt.Attempt) attempt.Observation {
 	cmd := exec.CommandContext(ctx, a.Path, a.Args...)
-	cmd.Stdin = strings.NewReader("")
+	cmd.Stdin = bytes.NewReader(a.Data)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	o := attempt.Observation{Text: string(out)}

@@ -54,6 +54,11 @@ func TestRun(t *testing.T) {
 	if o := a.must(run("echo out; echo err >&2; exit 3")); o.Value != 3 || o.Text != "out\nerr\n" {
 		t.Errorf("%+v", o)
 	}
+	fed := run("cat")
+	fed.Data = []byte("fed")
+	if o := a.must(fed); o.Text != "fed" {
+		t.Errorf("%+v", o)
+	}
 	if o := a.want("other", run("kill -9 $$")); o.Value != 137 {
 		t.Errorf("%+v", o)
 	}
@@ -95,6 +100,15 @@ func TestExit(t *testing.T) {
 	if o := a.do(attempt.Attempt{Op: attempt.OpExit, Call: "SIGNOPE"}); o.Refused == "" {
 		t.Errorf("%+v", o)
 	}
+}
+
+func TestIgnore(t *testing.T) {
+	a := start(t, "bare", false)
+	a.must(attempt.Attempt{Op: attempt.OpIgnore, Call: "SIGTERM"})
+	if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	a.must(attempt.Attempt{Op: attempt.OpFacts})
 }
 
 func TestStdio(t *testing.T) {
