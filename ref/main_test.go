@@ -55,11 +55,11 @@ func fakeAgent(args []string) int {
 		}
 	case "wait":
 		fmt.Println("waiting")
-		select {}
+		<-time.After(time.Hour) // not select {}: without cgo that is a deadlock to the runtime
 	case "refuse":
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("waiting")
-		select {}
+		<-time.After(time.Hour) // not select {}: without cgo that is a deadlock to the runtime
 	case "trap":
 		told := make(chan os.Signal, 1)
 		signal.Notify(told, syscall.SIGTERM)

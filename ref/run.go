@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"syscall"
 	"time"
@@ -137,13 +138,25 @@ func (p *phase) settle(ctx context.Context) error {
 func (p *phase) announce() {
 	pl := p.plan
 	p.opt.Events.Emit(event.Mode{
-		Mode: pl.Mode, Level: pl.Level, Reason: pl.Reason, Servers: pl.Servers, Allow: pl.Allow, Layers: pl.Layers,
+		Mode: pl.Mode, Level: pl.Level, Reason: pl.Reason, Servers: pl.Servers, Allow: pl.Allow, Layers: p.layers(),
 	})
 	level := slog.LevelInfo
 	if pl.Mode != plan.Connect {
 		level = slog.LevelWarn
 	}
 	p.opt.Log.Log(context.Background(), level, "mode", "mode", pl.Mode, "level", pl.Level, "reason", pl.Reason)
+}
+
+// layers are those of the plan and, once there is a sandbox, all that it has
+// read back from inside.
+func (p *phase) layers() map[string]string {
+	all := map[string]string{"environment": "on"}
+	if p.box != nil {
+		maps.Copy(all, p.box.Layers())
+		delete(all, "landlock-abi") // a number, no state
+	}
+	maps.Copy(all, p.plan.Layers)
+	return all
 }
 
 // close undoes what was done, last first, and reports every error.

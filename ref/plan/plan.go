@@ -59,17 +59,17 @@ type Refusal struct {
 	Missing // of the host; the zero value when the specification is the cause
 }
 
-// Error is reason, stage, errno and causes in one line.
+// Error is the reason, and a line for each candidate of a cause.
 func (r *Refusal) Error() string {
-	var b strings.Builder
-	b.WriteString(r.Reason)
-	if r.Stage != "" {
-		fmt.Fprintf(&b, " (%s: %s)", r.Stage, r.Errno)
+	return strings.Join(append([]string{r.summary()}, r.Causes...), "\n  perhaps: ")
+}
+
+// summary is one line: the reason, and the host's own if it has one.
+func (r *Refusal) summary() string {
+	if r.Stage == "" {
+		return r.Reason
 	}
-	if len(r.Causes) > 0 {
-		b.WriteString("; candidates: " + strings.Join(r.Causes, "; "))
-	}
-	return b.String()
+	return fmt.Sprintf("%s (%s: %s)", r.Reason, r.Stage, r.Errno)
 }
 
 // Decide makes the plan of a valid specification. The error is a [*Refusal],

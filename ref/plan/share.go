@@ -56,9 +56,9 @@ func (p *Plan) share(spec config.Spec, host Host, why Refusal) error {
 		return &why
 	}
 	p.Mode, p.Level, p.Servers, p.Proxy = Shared, SharedUserNS, why.Servers, false
-	p.Reason = why.Reason
-	if why.Stage != "" {
-		p.Reason = why.Error()
+	p.Reason = why.summary()
+	if len(why.Causes) > 0 {
+		p.Reason += ", perhaps since " + why.Causes[0]
 	}
 	// A server that no door of the agent leads to is left to the agent, as
 	// its own child: that is what the shared network is for.
