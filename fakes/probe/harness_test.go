@@ -19,26 +19,25 @@ import (
 	"bridgecheck/fakes/process"
 )
 
-// asProbe makes the test binary a probe: "bare" as it stands, or "lab" with lo
-// up and servers in its own network namespace.
+// asProbe makes the test binary a probe: "bare" as it stands, "lab" with lo up
+// and servers in its own network namespace, or one of the other knobs.
 const asProbe = "BRIDGECHECK_TEST_PROBE"
 
 func TestMain(m *testing.M) {
 	if process.Helper(os.Args) {
 		return
 	}
-	switch mode := os.Getenv(asProbe); mode {
-	case "":
+	mode := os.Getenv(asProbe)
+	if mode == "" {
 		os.Exit(m.Run())
-	case "lab":
-		if err := lab(); err != nil {
-			fmt.Fprintln(os.Stderr, "lab:", err)
+	}
+	if prepare, found := knobs[mode]; found {
+		if err := prepare(); err != nil {
+			fmt.Fprintln(os.Stderr, mode+":", err)
 			os.Exit(3)
 		}
-		fallthrough
-	default:
-		os.Exit(probe.Run(os.Stdin, os.Stdout, os.Stderr))
 	}
+	os.Exit(probe.Run(os.Stdin, os.Stdout, os.Stderr))
 }
 
 // agent is a running probe.
@@ -97,7 +96,7 @@ func start(t *testing.T, mode string, isolate bool, env ...string) *agent {
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if isolate {
 		// Mapped to uid 0, or the exec would lose the capability to set lo up.
-		a.cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET
+		a.cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS
 		a.cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
 		a.cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
 	}
