@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -26,7 +27,7 @@ func main() {
 	}
 	if os.Args[1] == "wait" {
 		fmt.Println("waiting")
-		select {}
+		<-time.After(time.Hour) // not select {}: without cgo that is a deadlock to the runtime
 	}
 	code, err := strconv.Atoi(os.Args[1])
 	if err != nil {

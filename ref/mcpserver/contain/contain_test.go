@@ -34,7 +34,7 @@ func starter(args []string) {
 		os.Exit(1)
 	}
 	_, _ = io.Copy(os.Stdout, t.Stdout)
-	select {}
+	<-time.After(time.Hour) // not select {}: without cgo that is a deadlock to the runtime
 }
 
 // everyShape forks in each way a server's helpers do; every process holds the
