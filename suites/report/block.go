@@ -84,9 +84,9 @@ func writeField(b *strings.Builder, key, value string) {
 	fmt.Fprintf(b, "  %-9s %s\n", key, value)
 }
 
-// stepGot is the attempt and its answer; the far side speaks for itself.
+// stepGot is what was done or asked, and the answer.
 func stepGot(s Step) string {
-	if s.What == "" || s.Kind == "far side" {
+	if s.What == "" {
 		return s.Got
 	}
 	return s.What + " -> " + s.Got
@@ -105,18 +105,22 @@ func subjectLine(v Verdict, cell string) string {
 	return strings.Join(parts, "; ")
 }
 
-// evidenceLine names the folder once and the files in it.
+// evidenceLine names the folder that holds all files once, and the files in it.
 func evidenceLine(dir string, files []string) string {
-	byFolder := map[string][]string{}
+	if len(files) == 0 {
+		return ""
+	}
+	folder := path.Dir(files[0])
 	for _, f := range files {
-		folder := path.Join(dir, path.Dir(f))
-		byFolder[folder] = append(byFolder[folder], path.Base(f))
+		for folder != "." && !strings.HasPrefix(f, folder+"/") {
+			folder = path.Dir(folder)
+		}
 	}
-	var parts []string
-	for _, folder := range slices.Sorted(maps.Keys(byFolder)) {
-		parts = append(parts, folder+"/ ("+strings.Join(byFolder[folder], ", ")+")")
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimPrefix(f, folder+"/"))
 	}
-	return strings.Join(parts, "; ")
+	return path.Join(dir, folder) + "/ (" + strings.Join(names, ", ") + ")"
 }
 
 // printable shows control characters instead of sending them to the terminal:

@@ -175,6 +175,25 @@ func TestFailedBlock(t *testing.T) {
 	}
 }
 
+// TestEvidenceLine: the folder is the nearest that holds all files.
+func TestEvidenceLine(t *testing.T) {
+	v := report.Judge([]report.Facts{shard("user", with(failed("ALW-002", ""))...)}, options())
+	c, _ := v.Case("ALW-002")
+	for want, files := range map[string][]string{
+		"r/a/b/ (x.txt)":                 {"a/b/x.txt"},
+		"r/a/b/ (x.txt, phase-1/y.json)": {"a/b/x.txt", "a/b/phase-1/y.json"},
+		"r/a/ (b/x.txt, bc/y.txt)":       {"a/b/x.txt", "a/bc/y.txt"},
+		"r/ (a/x.txt, y.txt)":            {"a/x.txt", "y.txt"},
+		"":                               nil,
+	} {
+		c.Results[0].Evidence = files
+		got := report.Block(v, c, "r")
+		if _, line, _ := strings.Cut(got, "  evidence  "); strings.TrimSuffix(line, "\n") != want {
+			t.Errorf("%v: %q, want %q", files, line, want)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	v := mixed(t)
 	var plain, colour bytes.Buffer
