@@ -250,9 +250,11 @@ func TestFewDescriptors(t *testing.T) {
 	var log syncBuffer
 	l := newLab(t, Config{Policy: policy, Log: slog.New(slog.NewTextHandler(&log, nil))}) // takes more than it will have
 	l.dns.set("far.test", "127.0.0.1")
+	before := openFDs(t)
 	c := l.dial()
 	c.connect(at)
 	c.Close()
+	eventually(t, "all descriptors are back", func() bool { return openFDs(t) == before })
 	// A dial without a descriptor is a refusal in words.
 	c = l.dial()
 	c.send(get("http://b.test/"))
@@ -294,6 +296,15 @@ func (s *syncBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
+}
+
+func openFDs(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
 }
 
 // nextFD is the number the next descriptor would get.
