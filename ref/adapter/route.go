@@ -1,7 +1,6 @@
 package adapter
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -11,9 +10,6 @@ import (
 // codeServerGone answers a request whose server has ended. The number is the
 // one the TypeScript SDK uses for a closed connection.
 const codeServerGone = -32000
-
-// replyBound is how long a server may leave an answer of ours unread.
-const replyBound = 10 * time.Second
 
 // fromServer routes one message of the session's process. It runs in the
 // link's reader and never waits.
@@ -76,16 +72,11 @@ func (s *session) lacks(method string) string {
 	return need
 }
 
-// reply answers the server in the client's place. It must not wait: the server
-// may be blocked until its output is read, and the caller reads it.
+// reply answers the server in the client's place.
 func (s *session) reply(m jsonrpc.Message, code int, text string) {
-	s.a.background(func() {
-		ctx, cancel := context.WithTimeout(s.a.life, replyBound)
-		defer cancel()
-		if err := s.proc.Link().Send(ctx, jsonrpc.NewError(m.ID.Of(m.Raw), code, text, nil)); err != nil {
-			s.a.opts.Log.Warn("answer the server", "cause", err)
-		}
-	})
+	if err := s.proc.Link().Send(jsonrpc.NewError(m.ID.Of(m.Raw), code, text, nil)); err != nil {
+		s.a.opts.Log.Warn("answer the server", "cause", err)
+	}
 }
 
 // enter counts an HTTP request in; it returns false when the session has ended.

@@ -57,7 +57,7 @@ func (s *session) post(w http.ResponseWriter, r *http.Request, batch []jsonrpc.M
 		return
 	}
 	for _, m := range batch {
-		if err := s.proc.Link().Send(r.Context(), m.Raw); err != nil {
+		if err := s.proc.Link().Send(m.Raw); err != nil {
 			s.failed(m, err)
 		}
 	}
@@ -134,10 +134,8 @@ func (s *session) settle(key string) *call {
 
 // answer gives a call its response and ends the stream after the last one.
 func (c *call) answer(raw []byte, code int) {
-	c.stream.push(event{raw: raw, response: true, code: code})
-	if *c.left--; *c.left == 0 {
-		c.stream.end()
-	}
+	*c.left--
+	c.stream.push(event{raw: raw, response: true, last: *c.left == 0, code: code})
 }
 
 // failed answers for a server that could not be reached.

@@ -95,8 +95,7 @@ func (sh *shared) answer(number string, make func(*sharedCall) []byte, code int)
 	delete(sh.calls, number)
 	sh.mu.Unlock()
 	if c != nil {
-		c.stream.push(event{raw: make(c), response: true, code: code})
-		c.stream.end()
+		c.stream.push(event{raw: make(c), response: true, last: true, code: code})
 	}
 }
 
@@ -108,19 +107,15 @@ func (sh *shared) abandon(c *sharedCall) {
 	delete(sh.calls, c.number)
 	sh.mu.Unlock()
 	if waiting {
-		sh.send(`{"jsonrpc":"2.0","method":"` + methodCancelled + `","params":{"requestId":` + c.number + `}}`)
+		sh.send([]byte(`{"jsonrpc":"2.0","method":"` + methodCancelled + `","params":{"requestId":` + c.number + `}}`))
 	}
 }
 
-// send writes to the server without waiting for it; see [session.reply].
-func (sh *shared) send(raw string) {
-	sh.a.background(func() {
-		ctx, cancel := context.WithTimeout(sh.a.life, replyBound)
-		defer cancel()
-		if err := sh.proc.Link().Send(ctx, []byte(raw)); err != nil {
-			sh.a.opts.Log.Warn("write to the server", "cause", err)
-		}
-	})
+// send is for what nobody waits for.
+func (sh *shared) send(raw []byte) {
+	if err := sh.proc.Link().Send(raw); err != nil {
+		sh.a.opts.Log.Warn("write to the server", "cause", err)
+	}
 }
 
 // close ends it once: who waits is told why, the process is stopped.

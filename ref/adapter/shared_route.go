@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"bytes"
-	"context"
 
 	"bridgecheck/ref/adapter/jsonrpc"
 )
@@ -18,8 +17,8 @@ func (sh *shared) fromServer(m jsonrpc.Message) {
 		}, m.ErrorCode())
 	case jsonrpc.Request:
 		// In this era a server asks by an input-required result.
-		sh.send(string(jsonrpc.NewError(m.ID.Of(m.Raw), jsonrpc.CodeMethodNotFound,
-			"requests of the server are not part of "+firstStateless, nil)))
+		sh.send(jsonrpc.NewError(m.ID.Of(m.Raw), jsonrpc.CodeMethodNotFound,
+			"requests of the server are not part of "+firstStateless, nil))
 	case jsonrpc.Notification:
 		sh.notification(m)
 	}
@@ -66,7 +65,7 @@ func (sh *shared) related() (latest *sharedCall) {
 // notify relays a client's notification. What refers to a request needs its
 // number; where two clients use the same id nobody can tell which is meant, and
 // the notification is dropped rather than given to the wrong one.
-func (sh *shared) notify(ctx context.Context, m jsonrpc.Message) {
+func (sh *shared) notify(m jsonrpc.Message) {
 	raw := m.Raw
 	if m.Method == methodCancelled {
 		at := m.Lookup("requestId")
@@ -88,7 +87,5 @@ func (sh *shared) notify(ctx context.Context, m jsonrpc.Message) {
 		}
 		raw = jsonrpc.Splice(m.Raw, jsonrpc.Edit{At: at, By: []byte(found.number)})
 	}
-	if err := sh.proc.Link().Send(ctx, raw); err != nil {
-		sh.a.opts.Log.Warn("write to the server", "cause", err)
-	}
+	sh.send(raw)
 }

@@ -35,12 +35,12 @@ func (a *Adapter) stateless(w http.ResponseWriter, r *http.Request, batch []json
 		return
 	}
 	if m.Kind == jsonrpc.Notification {
-		sh.notify(r.Context(), m)
+		sh.notify(m)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	c := sh.call(m)
-	if err := sh.proc.Link().Send(r.Context(), c.raw); err != nil {
+	if err := sh.proc.Link().Send(c.raw); err != nil {
 		sh.answer(c.number, func(c *sharedCall) []byte {
 			return jsonrpc.NewError(c.id, codeServerGone, err.Error(), nil)
 		}, codeServerGone)

@@ -14,7 +14,8 @@ const (
 type event struct {
 	raw      []byte
 	response bool
-	code     int // of an error response, 0 otherwise
+	last     bool // the stream ends with it
+	code     int  // of an error response, 0 otherwise
 }
 
 // stream is what one HTTP response carries. The server's side never waits for
@@ -44,9 +45,12 @@ func (s *stream) push(e event) bool {
 	} else {
 		s.queue = append(s.queue, e)
 		s.bytes += len(e.raw)
+		s.ended = e.last
+		s.signal()
+		return true
 	}
 	s.signal()
-	return !s.ended
+	return false
 }
 
 // end lets the response finish after what is queued.

@@ -77,11 +77,8 @@ func (i *instance) watch() {
 	select {
 	case <-i.tree.Done():
 	case <-i.link.Done():
-		// It may only have closed its output on the way out, or have been told
-		// to end; else it is of no use any more.
-		if errors.Is(i.link.Err(), stdio.ErrClosed) {
-			i.await(i.cfg.StopGrace)
-		} else {
+		// It may be on its way out; else it is of no use any more.
+		if errors.Is(i.link.Err(), stdio.ErrGarbage) || !i.await(i.cfg.StopGrace) {
 			i.mu.Lock()
 			i.killed = true
 			i.mu.Unlock()

@@ -390,6 +390,7 @@ func TestSlowStartTellsItsProgress(t *testing.T) {
 func TestServersThatTheEraProbeUpsets(t *testing.T) {
 	for _, words := range []string{"discover-ignored", "discover-dies", "discover-hangs", "discover-floods", "discover-garbage", "flood-stderr", "banner"} {
 		t.Run(words, func(t *testing.T) {
+			t.Parallel()
 			m, events, _ := newManager(t)
 			cfg := config(t, words)
 			if words == "discover-hangs" {

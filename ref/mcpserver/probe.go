@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"bridgecheck/ref/adapter/jsonrpc"
+	"bridgecheck/ref/adapter/stdio"
 )
 
 // discoverBound is how long a server that answers pings may take to answer
@@ -96,8 +97,11 @@ func (s *server) launchHealthy(ctx context.Context) (*instance, error) {
 		return nil, s.startError(nil, err)
 	}
 	if err := i.ping(ctx); err != nil {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			err = context.Cause(ctx)
+		case !errors.Is(err, stdio.ErrGarbage) && i.await(s.cfg.StopGrace):
+			err = errEarlyEnd
 		}
 		if i.alive() {
 			i.discard()
@@ -106,6 +110,8 @@ func (s *server) launchHealthy(ctx context.Context) (*instance, error) {
 	}
 	return i, nil
 }
+
+var errEarlyEnd = errors.New("it ended before it answered a request")
 
 // startError adds what is known of the process to the cause.
 func (s *server) startError(i *instance, cause error) error {

@@ -27,7 +27,7 @@ func (l *Link) Call(ctx context.Context, method, params string) (jsonrpc.Message
 		delete(l.calls, key)
 		l.mu.Unlock()
 	}()
-	if err := l.Send(ctx, []byte(raw+"}")); err != nil {
+	if err := l.Send([]byte(raw + "}")); err != nil {
 		return jsonrpc.Message{}, err
 	}
 	select {
@@ -50,7 +50,9 @@ func (l *Link) tooBig(o *outline) {
 	}
 	id := m.ID.Of(m.Raw)
 	if m.Kind == jsonrpc.Request { // the server waits for an answer to what nobody will see
-		go func() { _ = l.Send(context.Background(), jsonrpc.NewError(id, jsonrpc.CodeInvalidRequest, text, nil)) }()
+		if err := l.Send(jsonrpc.NewError(id, jsonrpc.CodeInvalidRequest, text, nil)); err != nil {
+			l.opts.Log.Warn("answer the server", "cause", err)
+		}
 		return
 	}
 	if answer, err := jsonrpc.Parse(jsonrpc.NewError(id, jsonrpc.CodeInternal, text, nil)); err == nil {

@@ -4,7 +4,6 @@
 package stdio
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -44,21 +43,18 @@ type Options struct {
 type Link struct {
 	opts Options
 	in   io.WriteCloser
-	out  chan outgoing
 	done chan struct{}
+	wake chan struct{} // has room for one: the queue has grown
 
 	mu      sync.Mutex
+	queue   [][]byte                        // messages for the server
+	queued  int                             // their bytes
 	err     error                           // why done is closed
 	handler func(jsonrpc.Message)           // of everything that is no answer to us
 	backlog []jsonrpc.Message               // what came before there was a handler
 	calls   map[string]chan jsonrpc.Message // our own requests, by the key of their id
 	prefix  string                          // of the ids of our own requests
 	garbage int
-}
-
-type outgoing struct {
-	raw  []byte
-	sent chan error
 }
 
 // maxBacklog is how many messages are kept for a handler that is not set yet.
@@ -77,7 +73,7 @@ func NewLink(in io.WriteCloser, out io.Reader, opts Options) *Link {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	l := &Link{
-		opts: opts, in: in, out: make(chan outgoing), done: make(chan struct{}),
+		opts: opts, in: in, done: make(chan struct{}), wake: make(chan struct{}, 1),
 		calls: map[string]chan jsonrpc.Message{}, prefix: "bridge-" + rand.Text() + "-",
 	}
 	go l.write()
@@ -112,25 +108,26 @@ func (l *Link) Handle(f func(jsonrpc.Message)) {
 	l.mu.Unlock()
 }
 
-// Send writes one message, which must be a single line. A server that does not
-// read lets Send wait until ctx ends.
-func (l *Link) Send(ctx context.Context, raw []byte) error {
-	o := outgoing{raw, make(chan error, 1)}
-	select {
-	case l.out <- o:
-	case <-l.done:
-		return l.gone()
-	case <-ctx.Done():
-		return fmt.Errorf("server %q does not read its input: %w", l.opts.Server, ctx.Err())
+// Send hands one message, which must be a single line, to the server. It does
+// not wait until the server reads it: messages leave in the order of the calls.
+// It returns an error when the link has ended, or when the server has left more
+// than four of the longest messages unread.
+func (l *Link) Send(raw []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.err != nil:
+		return fmt.Errorf("server %q: %w", l.opts.Server, l.err)
+	case l.queued+len(raw) > 4*l.opts.MessageBytes:
+		return fmt.Errorf("server %q does not read its input: %d bytes wait for it", l.opts.Server, l.queued)
 	}
+	l.queue = append(l.queue, raw)
+	l.queued += len(raw)
 	select {
-	case err := <-o.sent:
-		return err
-	case <-l.done:
-		return l.gone()
-	case <-ctx.Done():
-		return fmt.Errorf("server %q does not read its input: %w", l.opts.Server, ctx.Err())
+	case l.wake <- struct{}{}:
+	default:
 	}
+	return nil
 }
 
 // CloseInput is the server's end of input.
@@ -138,17 +135,27 @@ func (l *Link) CloseInput() { _ = l.in.Close() }
 
 func (l *Link) gone() error { return fmt.Errorf("server %q: %w", l.opts.Server, l.Err()) }
 
+// write passes the queue on. It ends with the link, or with the pipe: a server
+// that reads no more will not answer either.
 func (l *Link) write() {
 	for {
 		select {
-		case o := <-l.out:
-			_, err := l.in.Write(append(o.raw[:len(o.raw):len(o.raw)], '\n'))
-			if err != nil {
-				err = fmt.Errorf("write to server %q: %w", l.opts.Server, err)
-			}
-			o.sent <- err
+		case <-l.wake:
 		case <-l.done:
 			return
+		}
+		l.mu.Lock()
+		queue := l.queue
+		l.queue = nil
+		l.mu.Unlock()
+		for _, raw := range queue {
+			if _, err := l.in.Write(append(raw[:len(raw):len(raw)], '\n')); err != nil {
+				l.fail(fmt.Errorf("write to server: %w", err))
+				return
+			}
+			l.mu.Lock()
+			l.queued -= len(raw)
+			l.mu.Unlock()
 		}
 	}
 }
