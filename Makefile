@@ -9,7 +9,7 @@ RESULTS  ?= results
 FUZZTIME ?= 10s
 
 go_folders := ref suites fakes containers
-programs   := $(wildcard ref/cmd/refbridge suites/cmd/bridgecheck fakes/cmd/probe fakes/cmd/fakemcp)
+programs   := ./ref/cmd/refbridge ./suites/cmd/bridgecheck ./fakes/cmd/probe ./fakes/cmd/fakemcp
 
 # A value of 0 or nothing is off.
 on = $(filter-out 0,$($1))
@@ -26,7 +26,7 @@ help: ## Show this help
 	   /^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the static binaries into build/
-	CGO_ENABLED=0 go build -trimpath $(buildvcs) -o build/ $(addprefix ./,$(programs))
+	CGO_ENABLED=0 go build -trimpath $(buildvcs) -o build/ $(programs)
 
 test: ## Vet, check the format, run all tests; with the race detector where a C compiler is
 	go vet ./...
@@ -84,7 +84,7 @@ clean: ## Remove build/ and results/
 ##
 ## Variables (make verify SUBJECT=./my-sandbox ID=ALW-002):
 ##   SUBJECT   a known name or an executable that speaks the contract (ref-native)
-##   ID AREA PROFILE   choose checks, as ID=ALW-002, AREA=relay, PROFILE=bridge
+##   ID AREA PROFILE   choose checks, as ID=ALW-002, AREA=ALW, PROFILE=bridge
 ##   RESULTS   where verdicts and evidence go (results)
 ##   STRICT=1  anything this host cannot show counts as red, a missing engine too
 ##   FULL=1    mutants: run every check against every fault
