@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -97,7 +99,7 @@ func (p *phase) ports() (ports []uint16) {
 
 // serveHTTP serves handler on the listeners until the phase is closed.
 func (p *phase) serveHTTP(handler http.Handler, listeners ...net.Listener) {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: p.quietLog()}
 	for _, l := range listeners {
 		go func() { _ = server.Serve(l) }() // ends with Close
 	}
@@ -108,6 +110,11 @@ func (p *phase) serveHTTP(handler http.Handler, listeners ...net.Listener) {
 		}
 		return nil
 	})
+}
+
+// quietLog keeps what net/http has to say from the agent's stderr.
+func (p *phase) quietLog() *log.Logger {
+	return slog.NewLogLogger(p.opt.Log.Handler(), slog.LevelDebug)
 }
 
 // handler serves the MCP endpoint of the door's server, for whoever may enter.

@@ -64,7 +64,6 @@ func TestUnsupported(t *testing.T) {
 		"model":              {config.Spec{Model: &config.Model{URL: "http://203.0.113.9"}}, "model-route"},
 		"agent.mcp_config":   {config.Spec{Agent: &config.Agent{Path: "/bin/true", MCPConfig: &config.MCPConfig{Format: "claude", Path: "/x"}}}, ""},
 		"servers.transports": {config.Spec{Servers: []config.Server{{Name: "a", Command: "a", Transports: []string{"sse"}}}}, "sse"},
-		"agent.transports":   {config.Spec{Agent: &config.Agent{Path: "/bin/true", Transports: []string{"unix"}}}, "unix-door"},
 	} {
 		r := phase(t, context.Background(), row.spec)
 		wantExit(t, r, failure)

@@ -155,7 +155,7 @@ func (p *phase) routes() (routes []egress.Route, err error) {
 		route := egress.Route{Prefix: r.Prefix, Server: r.Server}
 		if r.Server != "" {
 			route.Handler = endpoint(r.Prefix, p.manager.Handler(r.Server))
-		} else if route.Handler, err = upstream(r); err != nil {
+		} else if route.Handler, err = p.upstream(r); err != nil {
 			return nil, err
 		}
 		routes = append(routes, route)
@@ -178,13 +178,14 @@ func endpoint(prefix string, h http.Handler) http.Handler {
 
 // upstream sends what lies below the prefix to the route's URL, with the
 // route's headers in place of the agent's own.
-func upstream(r config.Route) (http.Handler, error) {
+func (p *phase) upstream(r config.Route) (http.Handler, error) {
 	to, err := url.Parse(r.URL)
 	if err != nil {
 		return nil, fmt.Errorf("route %s: %w", r.Prefix, err)
 	}
 	return http.StripPrefix(r.Prefix, &httputil.ReverseProxy{
 		FlushInterval: -1, // streams pass event by event
+		ErrorLog:      p.quietLog(),
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.SetURL(to)
 			for key, value := range r.Headers {

@@ -14,16 +14,11 @@ import (
 // startServers starts the bridged servers side by side, each in its own time,
 // and returns when all are healthy. The first that fails ends the others.
 func (p *phase) startServers(ctx context.Context) error {
-	base := ""
-	if paths := p.spec.Paths; paths != nil {
-		base = paths.Runtime
-	}
-	dir, err := guardian.Open(base)
+	dir, err := p.runtimeDir()
 	if err != nil {
 		return err
 	}
-	p.later(dir.Close)
-	p.manager = mcpserver.New(mcpserver.Options{Dir: dir.Path, Events: p.opt.Events, Log: p.opt.Log})
+	p.manager = mcpserver.New(mcpserver.Options{Dir: dir, Events: p.opt.Events, Log: p.opt.Log})
 	p.later(p.manager.StopAll)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -37,6 +32,23 @@ func (p *phase) startServers(ctx context.Context) error {
 	}
 	wg.Wait()
 	return context.Cause(ctx)
+}
+
+// runtimeDir makes the directory of the sockets, where there will be any.
+func (p *phase) runtimeDir() (string, error) {
+	base := ""
+	if paths := p.spec.Paths; paths != nil {
+		base = paths.Runtime
+	}
+	if base == "" && len(p.doors) == 0 {
+		return "", nil
+	}
+	dir, err := guardian.Open(base)
+	if err != nil {
+		return "", err
+	}
+	p.later(dir.Close)
+	return dir.Path, nil
 }
 
 func (p *phase) serverConfig(d *door) mcpserver.Config {

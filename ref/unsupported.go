@@ -22,10 +22,11 @@ var lacks = []lack{
 	{"model-route", "model", func(s config.Spec) bool { return s.Model != nil }, "allow the model's host and give the agent its own key"},
 	{"", "agent.mcp_config", func(s config.Spec) bool { return s.Agent != nil && s.Agent.MCPConfig != nil }, "write the file yourself from the ready event's doors"},
 	{"sse", "servers.transports", anyServer(func(s config.Server) bool { return slices.Contains(s.Transports, "sse") }), "use http"},
-	{"unix-door", "agent.transports", func(s config.Spec) bool {
-		return s.Agent != nil && slices.Equal(s.Agent.Transports, []string{"unix"})
-	}, "use http"},
 }
+
+// unclaimed are capabilities that no field asks for by itself: the plan finds
+// that they are lacking, and the policy decides.
+var unclaimed = []string{"unix-door"}
 
 func anyServer(has func(config.Server) bool) func(config.Spec) bool {
 	return func(s config.Spec) bool { return slices.ContainsFunc(s.Servers, has) }

@@ -101,6 +101,8 @@ func TestProblems(t *testing.T) {
 		"no command":             {"mcp_servers:\n  a: {}\n", []string{"soda.yaml:2: mcp_servers.a.command: |give the command"}},
 		"command and url":        {server("    url: http://127.0.0.1:8000/mcp\n"), []string{"soda.yaml:3: |remove command"}},
 		"url elsewhere":          {"mcp_servers:\n  a:\n    url: http://192.0.2.1:80/\n", []string{"soda.yaml:3: mcp_servers.a.url: |127.0.0.1"}},
+		"url in the sandbox":     {"mcp_servers:\n  a: {placement: sandbox, url: \"http://127.0.0.1:80/\"}\n", []string{"soda.yaml:2: |placement: host"}},
+		"url":                    {"mcp_servers:\n  a: {url: \"http://[::1]:80/mcp\"}\n", nil},
 		"same variable":          {"mcp_servers:\n  a-b: {command: x}\n  a_b: {command: x, names: [\"ab:80\"]}\n", []string{"soda.yaml:3: |A_B|taken by server \"a-b\" in line 2"}},
 		"same authority":         {"mcp_servers:\n  a: {command: x, names: [\"n:80\"]}\n  b: {command: x, names: [\"N:80\"]}\n", []string{"soda.yaml:3: mcp_servers.b.names[0]: |server \"a\" in line 2"}},
 		"label with underscore":  {"mcp_servers:\n  a_b: {command: x}\n", []string{"soda.yaml:2: mcp_servers.a_b.names[0]: |host:port"}},

@@ -32,7 +32,7 @@ type Server struct {
 	// Names are authorities (host:port); the default is NAME.mcp.internal:80.
 	Names          []string          `json:"names"`
 	Kind           string            `json:"kind"`      // stdio (default), http, unix
-	Placement      string            `json:"placement"` // sandbox (default), host
+	Placement      string            `json:"placement"` // sandbox (default for stdio), host
 	Command        string            `json:"command"`
 	Args           []string          `json:"args"`
 	Env            map[string]string `json:"env"`
@@ -126,8 +126,12 @@ type Timeouts struct {
 // ProxyPort is the loopback port of the egress proxy in the sandbox.
 const ProxyPort = 18080
 
-// OnHost tells whether the bridge starts the server on the host.
-func (s Server) OnHost() bool { return s.Placement == "host" }
+// OnHost tells whether the bridge serves the server from the host. One that
+// listens there by itself is never a child of the agent.
+func (s Server) OnHost() bool { return s.Placement == "host" || s.Placement == "" && s.Listens() }
+
+// Listens tells a server that speaks HTTP itself and is not started.
+func (s Server) Listens() bool { return s.Kind == "http" || s.Kind == "unix" }
 
 // Authorities are the names the agent knows the server by, as host:port.
 func (s Server) Authorities() []string {

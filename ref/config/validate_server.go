@@ -51,6 +51,9 @@ func (v *validator) hosts(field string, s Server) {
 
 // start checks what is needed to start the server, or to find it.
 func (v *validator) start(field string, s Server) {
+	if s.Placement == "sandbox" && s.Listens() {
+		v.at(field+".placement", "a server with a url listens on the host", "write placement: host, or leave it out")
+	}
 	switch s.Kind {
 	case "", "stdio":
 		v.command(field, s)

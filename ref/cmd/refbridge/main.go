@@ -24,6 +24,7 @@ var version string
 
 func main() {
 	ref.Main() // first: the helper processes are this program too, and pay for nothing below
+	noteInherited()
 	// What a caller forgot to close must reach neither servers nor agent.
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		fmt.Fprintln(os.Stderr, "refbridge: close_range:", err, "(Linux 5.11 or newer is needed)")

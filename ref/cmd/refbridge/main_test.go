@@ -170,6 +170,19 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
+func TestDescriptorsThatAreNotTheCallers(t *testing.T) {
+	_, theirs := socketpair(t)
+	cmd := program(t, "run", "--spec", "s.json", "--control", "3", "--events", "e.jsonl")
+	cmd.ExtraFiles = []*os.File{theirs}
+	write(t, cmd, "s.json", `{"descriptors": [3, 4, 5, 6]}`)
+	code, _, stderr := run(t, cmd)
+	for _, want := range []string{"3 is the control", "4 was not open", "5 was not open", "6 was not open"} {
+		if code != 125 || !strings.Contains(stderr, want) {
+			t.Errorf("exit %d, stderr %q; want %q", code, stderr, want)
+		}
+	}
+}
+
 func TestControlStream(t *testing.T) {
 	ours, theirs := socketpair(t)
 	cmd := program(t, "run", "--spec", "s.json", "--control", "3")

@@ -55,7 +55,6 @@ func (f *runFlags) run(args []string) error {
 		Log:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, DryRun: f.dryRun,
 	}
-	// Before any file is opened: its descriptor could be the declared one.
 	control, err := openControl(f.control)
 	if err != nil {
 		return err
@@ -79,6 +78,9 @@ func (f *runFlags) run(args []string) error {
 	}
 	opt.Events = event.NewRecorder(sinks...)
 	spec, err := f.read(args)
+	if err == nil {
+		err = checkInherited(spec, f.control)
+	}
 	if err != nil {
 		return refused(opt, err)
 	}
@@ -117,11 +119,19 @@ func (f *runFlags) read(args []string) (config.Spec, error) {
 	return spec, err
 }
 
-// untilSignal is a context that SIGTERM, SIGINT or SIGHUP cancels, and knows which.
+// untilSignal is a context that SIGTERM, SIGINT or SIGHUP cancels, and knows
+// which. One that the caller ignores, as nohup does, stays ignored.
 func untilSignal() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	// A reader of stdout or stderr that has gone must not end the bridge in the
+	// middle of its work; unlike an ignored signal this is not inherited.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		if s, ok := <-signals; ok {
 			cancel(&ref.SignalError{Signal: s.(syscall.Signal)})
