@@ -44,7 +44,7 @@ var _ = kit.Table(catalog.Case{
 	t.Control("and ends well", plain.Finish(ctx), kit.Be(kit.Exit{}))
 
 	phase := t.Start(ctx, a.spec)
-	t.Attempt("a spec with "+a.field, phase.Wait(ctx), kit.Be(kit.Exit{Code: 125}))
+	t.Attempt("a spec with "+a.field, phase.Fate(ctx), kit.Be("exit code 125"))
 	t.Attempt("unsupported events", len(phase.Events(subject.EventUnsupported)), kit.Differ(0))
 	t.Attempt("ready events: the agent was about to start", phase.Events(subject.EventReady), kit.BeNone())
 })

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"bridgecheck/suites/lab"
 )
 
 // processes lists the lab's processes; the lab has a PID namespace of its own.
@@ -79,11 +81,17 @@ func (t *T) sweep() {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended meanwhile
 		}
 		if left == 0 {
-			return
+			break
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("%d processes could not be ended", left)
 		}
 		time.Sleep(pollEvery)
+	}
+	if os.Getuid() != 0 {
+		return // nobody could have changed the lab's network
+	}
+	if err := lab.PrepareNetwork(); err != nil {
+		t.Fatal("restore the lab's network: %v", err)
 	}
 }

@@ -11,14 +11,40 @@ import (
 	"time"
 
 	"github.com/onsi/ginkgo/v2"
+
+	"bridgecheck/fakes/attempt"
 )
 
 // pollEvery is how often a fact that has no notification is asked for.
 const pollEvery = 2 * time.Millisecond
 
+// waitCap bounds a wait for the subject; like [specCap] it is no measurement.
+const waitCap = 30 * time.Second
+
+// Fate waits until the subject has ended or its agent has answered, whichever
+// comes first, and says which: "the agent runs", or how the subject ended.
+func (p *Phase) Fate(ctx context.Context) string {
+	ginkgo.GinkgoHelper()
+	answered := make(chan error, 1)
+	go func() {
+		_, err := p.Agent.try(ctx, attempt.Attempt{Op: attempt.OpFacts})
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		if err == nil {
+			return "the agent runs"
+		}
+	case <-p.done:
+	}
+	return p.Wait(ctx).String()
+}
+
 // Wait waits until the subject's process has ended.
 func (p *Phase) Wait(ctx context.Context) Exit {
 	ginkgo.GinkgoHelper()
+	ctx, cancel := context.WithTimeout(ctx, waitCap)
+	defer cancel()
 	select {
 	case <-p.done:
 	case <-ctx.Done():
@@ -99,7 +125,7 @@ func (p *Phase) end() {
 // the context ends first.
 func (t *T) Await(ctx context.Context, what string, f func() bool) {
 	ginkgo.GinkgoHelper()
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, waitCap)
 	defer cancel()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()

@@ -37,7 +37,12 @@ func run() (int, error) {
 		return 0, fmt.Errorf("read order: %w", err)
 	}
 	f.Close()
-	if err := prepareNetwork(); err != nil {
+	// What the caller of bridgecheck left open is not the lab's, and must not be
+	// found in an agent.
+	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return 0, fmt.Errorf("close inherited descriptors: %w", err)
+	}
+	if err := PrepareNetwork(); err != nil {
 		return 0, err
 	}
 	if err := prepareFiles(o); err != nil {

@@ -129,6 +129,7 @@ func (f *verifyFlags) report(dir string, v report.Verdict) error {
 		report.WriteYAML(filepath.Join(dir, "verdict.yaml"), v),
 		report.WriteJUnit(filepath.Join(dir, "junit.xml"), v),
 		report.WriteSummary(filepath.Join(dir, "summary.md"), v),
+		report.WriteHTML(filepath.Join(dir, "report.html"), v, report.HTMLOptions{Evidence: os.DirFS(dir)}),
 		report.WriteText(os.Stdout, v, report.TextOptions{Color: report.UseColor(os.Stdout), Dir: dir}),
 	)
 	if err != nil {
