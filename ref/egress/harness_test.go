@@ -241,7 +241,13 @@ func newFarAt(t *testing.T, addr string, f func(net.Conn)) *far {
 			mu.Lock()
 			open[c] = true
 			mu.Unlock()
-			wg.Go(func() { defer c.Close(); f(c) })
+			wg.Go(func() {
+				f(c)
+				c.Close()
+				mu.Lock()
+				delete(open, c)
+				mu.Unlock()
+			})
 		}
 	})
 	t.Cleanup(func() {
