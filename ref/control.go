@@ -42,6 +42,30 @@ const healthBound = 5 * time.Second
 // maxCommand bounds a line of the control stream.
 const maxCommand = 64 << 10
 
+// commands are those being carried out. None begins once the phase ends.
+type commands struct {
+	mu    sync.Mutex
+	ended bool
+	wg    sync.WaitGroup
+}
+
+// run carries out f beside the others; at the end of the phase it does nothing.
+func (c *commands) run(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.wg.Go(f)
+	}
+}
+
+// end waits for what is being carried out.
+func (c *commands) end() {
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	c.wg.Wait()
+}
+
 // obey carries out commands, each on its own goroutine: a stop that takes its
 // grace must not hold up the health check of another server. The end of the
 // stream ends the phase, since whoever started it is gone.
@@ -49,6 +73,13 @@ func (p *phase) obey(ctx context.Context) {
 	if p.opt.Control == nil {
 		return
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running commands
+	p.later(func() error {
+		cancel()
+		running.end()
+		return nil
+	})
 	go func() {
 		defer close(p.quit)
 		lines := bufio.NewScanner(p.opt.Control)
@@ -63,12 +94,12 @@ func (p *phase) obey(ctx context.Context) {
 				p.answer(reply{ID: c.ID, OK: true})
 				return
 			}
-			go func() {
+			running.run(func() {
 				begun := time.Now()
 				r := p.carryOut(ctx, c)
 				r.ID, r.TookMS = c.ID, time.Since(begun).Milliseconds()
 				p.answer(r)
-			}()
+			})
 		}
 	}()
 }
