@@ -92,6 +92,9 @@ type Observation struct {
 	Errnos map[string]int `json:"errnos,omitempty"`
 	// Lines counts the first lines that a repeated attempt read.
 	Lines map[string]int `json:"lines,omitempty"`
+	// Events are the methods of what an MCP server sent of its own accord, in
+	// the order of arrival: requests and notifications.
+	Events []string `json:"events,omitempty"`
 
 	Facts *Facts `json:"facts,omitempty"`
 }
@@ -150,11 +153,11 @@ const (
 	OpClose      = "close"       // Conn
 	OpMany       = "many"        // Network, Address, Count, Data?, Until?: Count dials at once -> Errnos
 	OpHTTP       = "http"        // Method, URL, Headers, Data, Via -> Status, Phrase, Headers, Body
-	OpMCP        = "mcp"         // URL, Transport, Era, Via, Headers, Tool, Arguments: initialise, list, call -> Names, Text
+	OpMCP        = "mcp"         // URL, Path (socket), Transport, Era, Via, Headers, Tool, Arguments, Args? (sampling, elicitation, roots: what is answered; progress; listen), Count? (events to wait for): initialise, list, call -> Names, Text, Headers (version and session), Events
 	OpResolve    = "resolve"     // Address (name), Network (udp, tcp or empty for the system), Path (server) -> Names
 	OpSocket     = "socket"      // Words: family, type, protocol -> Errno
 	OpCall       = "call"        // Call, Words: one harmless system call -> Value, Errno
-	OpSetLink    = "set-link"    // Address (interface), Args: down or add-dummy -> Errno
+	OpSetLink    = "set-link"    // Address (interface), Args: down, down-ioctl, add-dummy, add-veth or add-address; undone at once -> Errno
 	OpReadFile   = "read-file"   // Path -> Text, Bytes
 	OpOpen       = "open"        // Path, Args: r, w or rw, create; closed at once, never written -> Errno
 	OpListDir    = "list-dir"    // Path -> Names

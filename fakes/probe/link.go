@@ -12,11 +12,11 @@ import (
 )
 
 // setLink tries to take an interface down, by netlink (down) or by ioctl
-// (down-ioctl), or to add a dummy one. What succeeded is undone at once: the
+// (down-ioctl), to add one, or to add an address to one. What succeeded is undone at once: the
 // attempts that follow need the network as it was.
 func (p *Probe) setLink(_ context.Context, a attempt.Attempt) attempt.Observation {
 	if len(a.Args) != 1 || a.Address == "" {
-		return refused("set-link needs an interface and one of down, down-ioctl, add-dummy")
+		return refused("set-link needs an interface and one of down, down-ioctl, add-dummy, add-veth, add-address")
 	}
 	switch a.Args[0] {
 	case "down":
@@ -24,14 +24,36 @@ func (p *Probe) setLink(_ context.Context, a attempt.Attempt) attempt.Observatio
 	case "down-ioctl":
 		return failed(downByIoctl(a.Address))
 	case "add-dummy":
-		dummy := &netlink.Dummy{LinkAttrs: netlink.LinkAttrs{Name: a.Address}}
-		err := netlink.LinkAdd(dummy)
-		if err == nil {
-			_ = netlink.LinkDel(dummy)
-		}
-		return failed(err)
+		return failed(addLink(&netlink.Dummy{LinkAttrs: netlink.LinkAttrs{Name: a.Address}}))
+	case "add-veth":
+		return failed(addLink(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: a.Address}, PeerName: a.Address + "p"}))
+	case "add-address":
+		return failed(addAddress(a.Address))
 	}
 	return refused("set-link %q", a.Args[0])
+}
+
+func addLink(link netlink.Link) error {
+	if err := netlink.LinkAdd(link); err != nil {
+		return fmt.Errorf("add %s %s: %w", link.Type(), link.Attrs().Name, err)
+	}
+	return netlink.LinkDel(link)
+}
+
+// addAddress uses a documentation address (RFC 5737).
+func addAddress(name string) error {
+	link, err := netlink.LinkByName(name)
+	if err != nil {
+		return fmt.Errorf("find %s: %w", name, err)
+	}
+	address, err := netlink.ParseAddr("192.0.2.77/32")
+	if err != nil {
+		return fmt.Errorf("parse address: %w", err)
+	}
+	if err := netlink.AddrAdd(link, address); err != nil {
+		return fmt.Errorf("add an address to %s: %w", name, err)
+	}
+	return netlink.AddrDel(link, address)
 }
 
 func downByNetlink(name string) error {

@@ -21,7 +21,9 @@ var _ = kit.Table(catalog.Case{
 	Why:    "An agent that is uid 0 in its namespace with capabilities can cut its own bridge or add an interface.",
 }, []kit.Row[attempt.Attempt]{
 	{Name: "lo-down", Value: attempt.Attempt{Op: attempt.OpSetLink, Address: "lo", Args: []string{"down"}}},
-	{Name: "add-dummy", Value: attempt.Attempt{Op: attempt.OpSetLink, Address: "bc0", Args: []string{"add-dummy"}}},
+	{Name: "lo-down-ioctl", Value: attempt.Attempt{Op: attempt.OpSetLink, Address: "lo", Args: []string{"down-ioctl"}}},
+	{Name: "add-veth", Value: attempt.Attempt{Op: attempt.OpSetLink, Address: "bc0", Args: []string{"add-veth"}}},
+	{Name: "add-address", Value: attempt.Attempt{Op: attempt.OpSetLink, Address: "lo", Args: []string{"add-address"}}},
 }, func(ctx context.Context, t *kit.T, change attempt.Attempt) {
 	// A bare namespace belongs to whoever made it: there the change is possible,
 	// unless the kernel lacks the kind of interface.

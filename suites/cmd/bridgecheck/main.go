@@ -75,6 +75,6 @@ ref-native, is one.`,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
 	}
-	cmd.AddCommand(verifyCommand(), listCommand(), explainCommand(), doctorCommand(), cellCommand(), suiteCommand())
+	cmd.AddCommand(verifyCommand(), mutantsCommand(), listCommand(), explainCommand(), doctorCommand(), cellCommand(), suiteCommand())
 	return cmd
 }

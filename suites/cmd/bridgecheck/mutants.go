@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"bridgecheck/suites/catalog"
+	"bridgecheck/suites/mutants"
+	"bridgecheck/suites/report"
+	"bridgecheck/suites/runner"
+	"bridgecheck/suites/subject"
+)
+
+// sentinels run with every fault: the plainest claims of the areas, so that a
+// fault that breaks everything is seen to.
+var sentinels = []string{"LPB-001", "ALW-001", "ALW-002", "LIF-010"}
+
+type mutantsFlags struct {
+	names    []string
+	results  string
+	full     bool
+	parallel int
+}
+
+func mutantsCommand() *cobra.Command {
+	var f mutantsFlags
+	cmd := &cobra.Command{
+		Use:   "mutants",
+		Short: "Plant each fault in the reference bridge and demand that its checks turn red",
+		Long: `mutants builds the reference bridge once for each file in suites/mutants/faults, with
+the fault in an overlay, and runs the checks that name it. It needs the Go
+toolchain and the root of the repository as the working directory.`,
+		Example: "  bridgecheck mutants\n  bridgecheck mutants --id open-proxy",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	cmd.Flags().StringSliceVar(&f.names, "id", nil, "only these faults, or the faults of these checks")
+	cmd.Flags().BoolVar(&f.full, "full", false, "every fault against every check: the kill matrix")
+	cmd.Flags().StringVar(&f.results, "results", "results", "folder for the reports")
+	cmd.Flags().IntVar(&f.parallel, "parallel", 2, "faults tried at the same time")
+	return cmd
+}
+
+func (f *mutantsFlags) run(ctx context.Context) error {
+	faults, err := mutants.Load()
+	if err != nil {
+		return harness(err)
+	}
+	if err := mutants.Check(faults, catalog.All()); err != nil && len(f.names) == 0 {
+		return harness(err)
+	}
+	if faults = f.choose(faults); len(faults) == 0 {
+		return fmt.Errorf("no fault and no check is called %v", f.names)
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		return harness(err)
+	}
+	bin, err := binDir()
+	if err != nil {
+		return harness(err)
+	}
+	dir := filepath.Join(f.results, "mutants")
+	builder := mutants.Builder{Root: root, Package: "./ref/cmd/refbridge", Out: filepath.Join(bin, "mutants")}
+	result := mutants.Run(ctx, builder, faults, verifier(bin, dir), mutants.Options{
+		All: ids(catalog.All()), Full: f.full, Parallel: f.parallel,
+		Sentinels: slices.DeleteFunc(slices.Clone(sentinels), func(id string) bool { _, ok := catalog.Get(id); return !ok }),
+		Done:      func(k mutants.Kill) { fmt.Printf("%-8s %s\n", caught(k), k.Name) },
+	})
+	return f.report(dir, result)
+}
+
+func caught(k mutants.Kill) string {
+	if k.Caught() {
+		return "caught"
+	}
+	return "MISSED"
+}
+
+func (f *mutantsFlags) choose(faults []mutants.Fault) []mutants.Fault {
+	if len(f.names) == 0 {
+		return faults
+	}
+	return slices.DeleteFunc(faults, func(m mutants.Fault) bool {
+		return !slices.ContainsFunc(f.names, func(name string) bool {
+			return name == m.Name || slices.Contains(m.Cases, name)
+		})
+	})
+}
+
+func (f *mutantsFlags) report(dir string, r mutants.Result) error {
+	matrix, err := mutants.MatrixYAML(r)
+	if err != nil {
+		return harness(err)
+	}
+	err = errors.Join(
+		os.MkdirAll(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, "matrix.yaml"), matrix, 0o644),
+		os.WriteFile(filepath.Join(dir, "matrix.md"), []byte(mutants.MatrixMarkdown(r)), 0o644),
+		mutants.WriteTable(os.Stdout, r),
+	)
+	if err != nil {
+		return harness(err)
+	}
+	if !r.OK() {
+		return exitError{code: report.ExitNot}
+	}
+	return nil
+}
+
+// verifier runs faulty subjects in labs of this machine: an engine would add
+// nothing but time. What they print goes to a file beside their facts.
+func verifier(bin, dir string) mutants.Verify {
+	return func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
+		if _, err := subject.Describe(ctx, s.Binary); err != nil {
+			return report.Verdict{}, err
+		}
+		results := filepath.Join(dir, s.Label)
+		if err := os.MkdirAll(results, 0o755); err != nil {
+			return report.Verdict{}, fmt.Errorf("results: %w", err)
+		}
+		log, err := os.Create(filepath.Join(results, "log.txt"))
+		if err != nil {
+			return report.Verdict{}, fmt.Errorf("results: %w", err)
+		}
+		defer log.Close()
+		q := runner.Request{Bin: bin, Subject: s.Binary, Select: s.IDs, Cells: cellsFor(s.IDs), Results: results, Shards: 1, Seed: 1}
+		return judgeRun(ctx, q, report.Options{
+			Selection: s.IDs, Registered: catalog.All(), SubjectIsOurs: true,
+			SubjectArg: s.Binary, Label: s.Label, Cells: q.Cells, Moot: mootDoors,
+		}, log, io.Discard), nil
+	}
+}
+
+// cellsFor adds the root cell only where a check needs it.
+func cellsFor(ids []string) []string {
+	for _, id := range ids {
+		c, _ := catalog.Get(id)
+		if slices.Contains(c.Host, catalog.HostRoot) || slices.Contains(c.Host, catalog.HostTwoUIDs) {
+			return []string{runner.UserCell, runner.RootCell}
+		}
+	}
+	return []string{runner.UserCell}
+}
