@@ -29,6 +29,8 @@ func TestMain(m *testing.M) {
 			os.Exit(fakeAgent(os.Args[2:]))
 		case "fake-server":
 			os.Exit(fakeServer(os.Args[2:]))
+		case "fake-limited":
+			os.Exit(fakeLimited(os.Args[2], os.Args[3]))
 		case "fake-bridge":
 			os.Exit(fakeBridge(os.Args[2]))
 		}
