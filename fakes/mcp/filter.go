@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +13,14 @@ import (
 
 // floodBytes is what a server that floods writes to stderr.
 const floodBytes = 1 << 20
+
+// RawMethod is a method of our own, which the library never sees: the answer
+// holds in "line" the request as it arrived, and in "exact" what a relay that
+// decodes and encodes again would change.
+const RawMethod = "fake/raw"
+
+// Exact is what an answer to [RawMethod] has in "exact", token for token.
+const Exact = `{"z":1,"a":2.50,"big":9007199254740993,"exp":1e2,"text":"\u00e9\/","unknown":{}}`
 
 // message is what the filter looks at.
 type message struct {
@@ -49,6 +58,9 @@ func (f *filter) copy(in io.Reader, out *io.PipeWriter) {
 func (f *filter) passes(line []byte) bool {
 	var m message
 	if json.Unmarshal(line, &m) != nil || !m.isRequest() {
+		if m.Method != "" {
+			f.announce("notification %s", m.Method)
+		}
 		return !f.options.Mute
 	}
 	f.announce("request %s", m.Method)
@@ -57,6 +69,9 @@ func (f *filter) passes(line []byte) bool {
 	}
 	f.answered++
 	switch protocol.MCPMethod(m.Method) {
+	case RawMethod:
+		f.raw(m, line)
+		return false
 	case protocol.MethodServerDiscover:
 		return f.discover(m)
 	case protocol.MethodInitialize:
@@ -87,6 +102,15 @@ func (f *filter) discover(m message) bool {
 		return false
 	}
 	return true
+}
+
+// raw answers [RawMethod] by hand.
+func (f *filter) raw(m message, line []byte) {
+	quoted, err := json.Marshal(string(bytes.TrimRight(line, "\r\n")))
+	if err != nil {
+		return
+	}
+	_, _ = fmt.Fprintf(f.answer, `{"jsonrpc":"2.0","id":%s,"result":{"line":%s,"exact":%s}}`+"\n", m.ID, quoted, Exact)
 }
 
 // unknown answers as a server that has no such method.

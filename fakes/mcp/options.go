@@ -49,11 +49,19 @@ type Options struct {
 	// Discover is what server/discover meets: answer, ignore, die, or flood
 	// (1 MiB on stderr and no answer).
 	Discover string
-	// HTTP serves streamable HTTP (path /mcp) instead of stdio, on host:port or
-	// on unix:PATH.
+	// Chunk is how many bytes of stdout are written at once; 0 is all. CRLF ends
+	// lines with a carriage return too.
+	Chunk int
+	CRLF  bool
+	// HTTP serves streamable HTTP (path /mcp) and legacy SSE (path /sse) instead
+	// of stdio, on host:port or on unix:PATH.
 	HTTP string
+	// AnyHost takes requests for any Host on a loopback address; without it the
+	// library refuses them as DNS rebinding.
+	AnyHost bool
 	// Announce is a file to which lines are appended: "started PID NAME",
-	// "listening ADDRESS", "request METHOD", "stopped PID HOW".
+	// "listening ADDRESS", "request METHOD", "notification METHOD", "stopped PID
+	// HOW".
 	Announce string
 }
 
@@ -104,7 +112,10 @@ func Parse(args []string, output io.Writer) (Options, error) {
 	flags.BoolVar(&o.GarbageForever, "garbage-forever", false, "lines that are no JSON, without end")
 	flags.StringVar(&o.Era, "era", EraBoth, "legacy, modern or both")
 	flags.StringVar(&o.Discover, "discover", DiscoverAnswer, "answer, ignore, die or flood")
+	flags.IntVar(&o.Chunk, "chunk", 0, "write stdout in chunks of `n` bytes")
+	flags.BoolVar(&o.CRLF, "crlf", false, "end lines with CR and LF")
 	flags.StringVar(&o.HTTP, "http", "", "serve HTTP on `address` (host:port or unix:PATH) instead of stdio")
+	flags.BoolVar(&o.AnyHost, "any-host", false, "with http: do not check Host")
 	flags.StringVar(&o.Announce, "announce", "", "append what happens to `file`")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -126,9 +137,10 @@ func (o Options) check() error {
 	if strings.ContainsAny(o.Name, " \n") {
 		return errors.New("the name is one word")
 	}
-	stdioOnly := o.Mute || o.HangAfter >= 0 || o.IgnoreEOF || o.Garbage > 0 || o.GarbageForever || o.Discover != DiscoverAnswer
+	stdioOnly := o.Mute || o.HangAfter >= 0 || o.IgnoreEOF || o.Garbage > 0 || o.GarbageForever ||
+		o.Chunk > 0 || o.CRLF || o.Discover != DiscoverAnswer
 	if o.HTTP != "" && stdioOnly {
-		return errors.New("mute, hang-after, ignore-eof, garbage and discover are for stdio: leave out http")
+		return errors.New("mute, hang-after, ignore-eof, garbage, chunk, crlf and discover are for stdio: leave out http")
 	}
 	return nil
 }

@@ -5,16 +5,11 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"bridgecheck/fakes/process"
@@ -85,7 +80,7 @@ func announcer(path string) (announce func(string, ...any), done func(), err err
 
 // serveStdio serves until the input ends or ctx does.
 func (o Options) serveStdio(ctx context.Context, announce func(string, ...any)) error {
-	out := &lines{w: os.Stdout}
+	out := &lines{w: os.Stdout, chunk: o.Chunk, crlf: o.CRLF}
 	for i := range o.Garbage {
 		_, _ = fmt.Fprintf(out, "garbage line %d, {not json\n", i+1)
 	}
@@ -100,54 +95,11 @@ func (o Options) serveStdio(ctx context.Context, announce func(string, ...any)) 
 	in, feed := io.Pipe()
 	f := &filter{options: o, announce: announce, answer: out}
 	go f.copy(os.Stdin, feed)
-	stdio := server.NewStdioServer(newServer(o))
+	stdio := server.NewStdioServer(newServer(o, out.notify))
 	stdio.SetErrorLogger(log.New(os.Stderr, o.Name+": ", 0))
 	err := stdio.Listen(ctx, in, out)
 	if o.IgnoreEOF && ctx.Err() == nil {
 		<-ctx.Done()
 	}
 	return err
-}
-
-// lines serialises writes, each of which is whole lines.
-type lines struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
-}
-
-// serveHTTP serves streamable HTTP until ctx ends, with the library's own check
-// of Host against DNS rebinding.
-func (o Options) serveHTTP(ctx context.Context, announce func(string, ...any)) error {
-	var options []server.StreamableHTTPOption
-	switch o.Era {
-	case EraLegacy:
-		options = append(options, server.WithStreamableHTTPProtocolVersions(protocol.LegacyProtocolVersions()...))
-	case EraModern:
-		options = append(options, server.WithStreamableHTTPProtocolVersions(protocol.LATEST_PROTOCOL_VERSION))
-	}
-	handler := server.NewStreamableHTTPServer(newServer(o), options...)
-	mux := http.NewServeMux()
-	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		announce("request %s %s", r.Method, r.Host)
-		handler.ServeHTTP(w, r)
-	})
-	network, address := "tcp", o.HTTP
-	if path, isPath := strings.CutPrefix(o.HTTP, "unix:"); isPath {
-		network, address = "unix", path
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, network, address)
-	if err != nil {
-		return err
-	}
-	announce("listening %s", listener.Addr())
-	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
-	defer stop()
-	return s.Serve(listener)
 }

@@ -29,8 +29,12 @@ type WhoAmI struct {
 //	env {name}    that variable of the server's environment
 //	sleep {ms}    waits, then "slept"; ends early when the call is cancelled
 //	die {}        ends the process in the middle of the call
-func newServer(o Options) *server.MCPServer {
-	s := server.NewMCPServer(o.Name, "1", server.WithToolCapabilities(true))
+//	ask {what}    asks the client (sampling, elicitation or roots), returns its answer
+//	notify {}     sends every kind of notification, then "notified"
+func newServer(o Options, notify notifier) *server.MCPServer {
+	s := server.NewMCPServer(o.Name, "1", server.WithToolCapabilities(true), server.WithLogging(),
+		server.WithElicitation(), server.WithRoots())
+	s.EnableSampling() //nolint:staticcheck // deprecated in 2026-07-28, yet agents of before have it
 	s.AddTool(protocol.NewTool("echo", protocol.WithDescription("returns its text"),
 		protocol.WithString("text", protocol.Required())), echo)
 	s.AddTool(protocol.NewTool("whoami", protocol.WithDescription("tells which process answers")), o.whoAmI)
@@ -39,6 +43,9 @@ func newServer(o Options) *server.MCPServer {
 	s.AddTool(protocol.NewTool("sleep", protocol.WithDescription("waits some milliseconds"),
 		protocol.WithNumber("ms", protocol.Required())), sleep)
 	s.AddTool(protocol.NewTool("die", protocol.WithDescription("ends the server in mid-call")), o.die)
+	s.AddTool(protocol.NewTool("ask", protocol.WithDescription("asks the client something"),
+		protocol.WithString("what", protocol.Required(), protocol.Enum(askSampling, askElicitation, askRoots))), ask)
+	s.AddTool(protocol.NewTool("notify", protocol.WithDescription("sends notifications")), notify.all)
 	return s
 }
 

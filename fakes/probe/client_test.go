@@ -1,11 +1,13 @@
 package probe_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"bridgecheck/fakes/attempt"
 	"bridgecheck/fakes/content"
+	"bridgecheck/fakes/mcp"
 )
 
 func TestHTTPByEveryWay(t *testing.T) {
@@ -76,11 +78,11 @@ func TestMCPByEveryDoor(t *testing.T) {
 		{"unix", "", "http://localhost/mcp", labMCPSocket, "modern", "2026-07-28"},
 	} {
 		o := a.must(attempt.Attempt{Op: attempt.OpMCP, URL: c.url, Transport: c.transport, Via: c.via, Path: c.path, Era: c.era, Tool: "echo", Arguments: arguments})
-		if o.Text != "echo:hi" || len(o.Names) != 2 || o.Headers["Mcp-Protocol-Version"] != c.version {
+		if o.Text != "hi" || len(o.Names) != 7 || o.Headers["Mcp-Protocol-Version"] != c.version {
 			t.Errorf("%+v: %+v", c, o)
 		}
 	}
-	if o := a.want("other", attempt.Attempt{Op: attempt.OpMCP, URL: "http://" + labMCP + "/mcp", Tool: "broken"}); o.Text != "broken as ordered" {
+	if o := a.want("other", attempt.Attempt{Op: attempt.OpMCP, URL: "http://" + labMCP + "/mcp", Tool: "env", Arguments: map[string]any{"name": "NOT_THERE"}}); o.Text != "not set: NOT_THERE" {
 		t.Errorf("tool error: %+v", o)
 	}
 	a.want("other", attempt.Attempt{Op: attempt.OpMCP, URL: "http://" + labMCP + "/mcp", Tool: "nonesuch"})
@@ -91,4 +93,48 @@ func TestMCPByEveryDoor(t *testing.T) {
 	if o := a.want("other", attempt.Attempt{Op: attempt.OpMCP, URL: "http://other.test/mcp", Via: "connect"}); !strings.Contains(o.Error, "Not on the list") {
 		t.Errorf("refused: %+v", o)
 	}
+}
+
+func TestMCPClientAnswersTheServer(t *testing.T) {
+	a := start(t, "lab", true)
+	for _, era := range []string{"legacy", "modern"} {
+		for what, method := range map[string]string{
+			"sampling": "sampling/createMessage", "elicitation": "elicitation/create", "roots": "roots/list",
+		} {
+			att := attempt.Attempt{
+				Op: attempt.OpMCP, URL: "http://" + labMCP + "/mcp", Era: era,
+				Tool: "ask", Arguments: map[string]any{"what": what}, Args: []string{what}, TimeoutMS: 5000,
+			}
+			if era == "legacy" { // the server's requests come on the GET stream
+				att.Args = append(att.Args, "listen")
+			}
+			o := a.must(att)
+			if !strings.Contains(o.Text, "answered by the probe") || len(o.Events) != 1 || o.Events[0] != method {
+				t.Errorf("%s %s: %+v", era, what, o)
+			}
+			if era == "modern" { // a client without the capability; the library's legacy server would wait
+				att.Args = nil
+				a.want("other", att)
+			}
+		}
+	}
+	if o := a.do(attempt.Attempt{Op: attempt.OpMCP, URL: "http://" + labMCP + "/mcp", Args: []string{"dance"}}); o.Refused == "" {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestMCPClientHearsNotifications(t *testing.T) {
+	a := start(t, "lab", true)
+	o := a.must(attempt.Attempt{
+		Op: attempt.OpMCP, URL: "http://" + labMCP + "/mcp", Era: "legacy", Tool: "notify",
+		Args: []string{"progress", "listen"}, Count: 1, TimeoutMS: 5000,
+	})
+	// The library's HTTP server may lose some of those that come just before a
+	// result: only that they are heard is asserted here.
+	for _, method := range o.Events {
+		if !slices.Contains(mcp.Notified, method) {
+			t.Errorf("%s is none of %v", method, mcp.Notified)
+		}
+	}
+	a.want("timeout", attempt.Attempt{Op: attempt.OpMCP, URL: "http://" + labMCP + "/mcp", Count: 1, TimeoutMS: 300})
 }

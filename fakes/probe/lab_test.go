@@ -1,18 +1,16 @@
 package probe_test
 
 import (
-	"context"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 	"github.com/vishvananda/netlink"
 
 	"bridgecheck/fakes/dns"
+	"bridgecheck/fakes/mcp"
 	"bridgecheck/fakes/upstream"
 )
 
@@ -53,7 +51,7 @@ func lab() error {
 	if err := serve("tcp", labProxy, http.HandlerFunc(proxy)); err != nil {
 		return err
 	}
-	handler := mcpHandler()
+	handler := mcp.Handler(mcp.Options{Name: "lab", Nonce: "lab-nonce", AnyHost: true})
 	if err := serve("unix", labMCPSocket, handler); err != nil {
 		return err
 	}
@@ -67,23 +65,6 @@ func serve(network, address string, handler http.Handler) error {
 	}
 	go func() { _ = http.Serve(socket, handler) }()
 	return nil
-}
-
-// mcpHandler serves streamable HTTP on /mcp and SSE on /sse and /message.
-func mcpHandler() http.Handler {
-	s := server.NewMCPServer("lab", "1")
-	s.AddTool(protocol.NewTool("echo", protocol.WithString("text")),
-		func(_ context.Context, r protocol.CallToolRequest) (*protocol.CallToolResult, error) {
-			return protocol.NewToolResultText("echo:" + r.GetString("text", "")), nil
-		})
-	s.AddTool(protocol.NewTool("broken"),
-		func(context.Context, protocol.CallToolRequest) (*protocol.CallToolResult, error) {
-			return protocol.NewToolResultError("broken as ordered"), nil
-		})
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", server.NewStreamableHTTPServer(s, server.WithDisableLocalhostProtection(true)))
-	mux.Handle("/", server.NewSSEServer(s, server.WithSSEDisableLocalhostProtection(true)))
-	return mux
 }
 
 // proxied are the names that the lab's proxy knows.

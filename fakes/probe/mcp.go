@@ -2,17 +2,11 @@ package probe
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"net/url"
+	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"bridgecheck/fakes/attempt"
@@ -47,12 +41,23 @@ func (p *Probe) mcp(ctx context.Context, a attempt.Attempt) attempt.Observation 
 	default:
 		return refused("unknown era %q", a.Era)
 	}
-	c := client.NewClient(trans, client.WithProtocolVersion(version))
+	answers := newAnswers()
+	options, err := answers.options(a.Args)
+	if err != nil {
+		return failed(err)
+	}
+	c := client.NewClient(trans, append(options, client.WithProtocolVersion(version))...)
+	c.OnNotification(func(n mcp.JSONRPCNotification) { answers.came(n.Method) })
 	var o attempt.Observation
-	note(&o, session(ctx, c, a, &o))
+	err = session(ctx, c, a, &o)
+	if err == nil {
+		err = answers.await(ctx, a.Count)
+	}
+	note(&o, err)
 	_ = c.Close()
 	last.close()
 	o.Status, o.Phrase = last.status, last.phrase
+	o.Events = answers.list()
 	return o
 }
 
@@ -82,6 +87,9 @@ func session(ctx context.Context, c *client.Client, a attempt.Attempt, o *attemp
 	}
 	call := mcp.CallToolRequest{}
 	call.Params.Name, call.Params.Arguments = a.Tool, a.Arguments
+	if slices.Contains(a.Args, argProgress) {
+		call.Params.Meta = &mcp.Meta{ProgressToken: "probe"}
+	}
 	result, err := c.CallTool(ctx, call)
 	if err != nil {
 		return fmt.Errorf("tools/call: %w", err)
@@ -98,79 +106,3 @@ func session(ctx context.Context, c *client.Client, a attempt.Attempt, o *attemp
 	}
 	return nil
 }
-
-// mcpTransport builds the transport that the attempt names.
-func mcpTransport(a attempt.Attempt, last *lastAnswer) (transport.Interface, error) {
-	t, err := parseTarget(a.URL)
-	if err != nil {
-		return nil, err
-	}
-	last.base = &http.Transport{}
-	if a.Transport == "unix" {
-		if a.Path == "" {
-			return nil, &noAttempt{"transport unix needs a path"}
-		}
-		last.base.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", a.Path)
-		}
-	} else {
-		kind, proxy, err := way(a.Via, a.Address, t)
-		if err != nil {
-			return nil, err
-		}
-		switch kind {
-		case viaProxy:
-			last.base.Proxy = http.ProxyURL(proxy)
-		case viaConnect:
-			last.base.DialContext = dialTunnel(proxy)
-		}
-	}
-	hc := &http.Client{Transport: last}
-	switch a.Transport {
-	case "", "http", "unix":
-		return transport.NewStreamableHTTP(a.URL, transport.WithHTTPBasicClient(hc), transport.WithHTTPHeaders(a.Headers))
-	case "sse":
-		return transport.NewSSE(a.URL, transport.WithHTTPClient(hc), transport.WithHeaders(a.Headers))
-	}
-	return nil, &noAttempt{"unknown transport " + a.Transport}
-}
-
-// dialTunnel opens each connection as a tunnel through the proxy, for clients
-// that use CONNECT for http URLs too.
-func dialTunnel(proxy *url.URL) func(context.Context, string, string) (net.Conn, error) {
-	return func(ctx context.Context, _, hostPort string) (net.Conn, error) {
-		c, answer, err := tunnel(ctx, proxy, hostPort)
-		if err != nil {
-			return nil, err
-		}
-		if answer.StatusCode/100 != 2 {
-			_ = c.Close()
-			return nil, errors.New("proxy refused the tunnel: " + answer.Status)
-		}
-		_ = c.SetDeadline(time.Time{})
-		return buffered{c}, nil
-	}
-}
-
-// lastAnswer is a round tripper that remembers the last answer, which the
-// client library hides.
-type lastAnswer struct {
-	base *http.Transport
-
-	mu     sync.Mutex
-	status int
-	phrase string
-}
-
-func (l *lastAnswer) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := l.base.RoundTrip(request)
-	if err == nil && request.Method != http.MethodDelete {
-		l.mu.Lock()
-		l.status = answer.StatusCode
-		_, l.phrase, _ = strings.Cut(answer.Status, " ")
-		l.mu.Unlock()
-	}
-	return answer, err
-}
-
-func (l *lastAnswer) close() { l.base.CloseIdleConnections() }
