@@ -12,9 +12,10 @@
 set -euo pipefail
 
 state=/run/bridgecheck-engine   # what start notes for stop
-beside=(/run/docker /run/docker.sock /run/containerd /etc/docker)   # what dockerd makes beside its data
 ready_timeout=60s               # for dockerd to answer; under 1 s on a good day
 stop_timeout=30                 # seconds for dockerd to end on SIGTERM
+# What dockerd makes beside its data, removed unless it was there before.
+beside=(/run/docker /run/docker.sock /run/containerd /etc/docker /opt/containerd)
 
 say() { echo "engine: $*"; }
 die() { echo "engine: $*" >&2; exit 1; }
@@ -128,6 +129,8 @@ stop_daemon() {
   fi
   remove_data "$root"
   [ -z "$made" ] || rm -rf --one-file-system $made
+  # Its control groups; those in use cannot be removed.
+  rmdir /sys/fs/cgroup/docker /sys/fs/cgroup/*/docker 2>/dev/null || true
   rm -f "$state/started"
 }
 
