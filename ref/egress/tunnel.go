@@ -65,95 +65,96 @@ func (t *tunnelState) touch() { t.last.Store(time.Now().UnixNano()) }
 // an end would make a cut answer look whole. A peer that takes no more bytes
 // ends this direction only: what it sent before can still be delivered.
 func (t *tunnelState) half(dst, src io.ReadWriteCloser, abort func()) {
-	read := reader(src)
+	in := newLender(src)
+	defer in.release()
 	for {
-		err := read(func(p []byte) error {
+		p, err := in.read()
+		if len(p) > 0 {
 			t.touch()
-			_, err := dst.Write(p)
+			if _, err := dst.Write(p); err != nil {
+				return
+			}
 			t.touch()
-			return err
-		})
+		}
 		switch err {
 		case nil:
 		case io.EOF:
 			closeWrite(dst)
 			return
 		default:
-			if _, ok := err.(writeError); !ok {
-				abort()
-			}
+			abort()
 			return
 		}
 	}
 }
 
-// writeError is the other side's error.
-type writeError struct{ error }
-
-// reader returns a function that reads once and hands the bytes to take. With a
-// descriptor below, a buffer is held only while there are bytes: 10 000 idle
-// tunnels hold none.
-func reader(src io.Reader) func(take func([]byte) error) error {
-	if rc := rawReader(src); rc != nil {
-		return func(take func([]byte) error) error { return readRaw(rc, take) }
-	}
-	return func(take func([]byte) error) error {
-		buf := buffers.Get().(*[]byte)
-		defer buffers.Put(buf)
-		n, err := src.Read(*buf)
-		if n > 0 {
-			if err := take((*buf)[:n]); err != nil {
-				return writeError{err}
-			}
-		}
-		return err
-	}
+// lender reads into buffers that it holds only while there are bytes: 10 000
+// idle tunnels hold none. That takes a descriptor to wait on; without one the
+// buffer is held all the time.
+type lender struct {
+	src   io.Reader
+	raw   syscall.RawConn
+	try   func(fd uintptr) bool // made once: a closure for each read is garbage
+	buf   *[]byte
+	n     int
+	errno error
 }
 
-// rawReader is the descriptor to read from, nil if there is none or bytes wait
-// in front of it.
-func rawReader(src io.Reader) syscall.RawConn {
-	c, ok := src.(net.Conn)
-	if !ok {
-		return nil
+func newLender(src io.Reader) *lender {
+	l := &lender{src: src}
+	if c, ok := src.(net.Conn); ok {
+		l.raw = rawConn(c)
 	}
-	return rawConn(c)
+	l.try = l.readFD
+	return l
 }
 
-func readRaw(rc syscall.RawConn, take func([]byte) error) error {
-	var buf *[]byte
-	var n int
-	var errno error
-	err := rc.Read(func(fd uintptr) bool {
-		buf = buffers.Get().(*[]byte)
-		for {
-			n, errno = unix.Read(int(fd), *buf)
-			if errno != unix.EINTR {
-				break
-			}
-		}
-		if errno == unix.EAGAIN {
-			buffers.Put(buf)
-			buf = nil
-			return false
-		}
-		return true
-	})
-	if buf != nil {
-		defer buffers.Put(buf)
+// read returns bytes that are valid until the next call.
+func (l *lender) read() ([]byte, error) {
+	if l.raw == nil {
+		l.lend()
+		n, err := l.src.Read(*l.buf)
+		return (*l.buf)[:n], err
 	}
+	l.n, l.errno = 0, nil
+	err := l.raw.Read(l.try)
 	switch {
 	case err != nil:
-		return err
-	case errno != nil:
-		return errno
-	case n == 0:
-		return io.EOF
+		return nil, err
+	case l.errno != nil:
+		return nil, l.errno
+	case l.n == 0:
+		return nil, io.EOF
 	}
-	if err := take((*buf)[:n]); err != nil {
-		return writeError{err}
+	return (*l.buf)[:l.n], nil
+}
+
+func (l *lender) readFD(fd uintptr) bool {
+	l.lend()
+	for {
+		l.n, l.errno = unix.Read(int(fd), *l.buf)
+		if l.errno != unix.EINTR {
+			break
+		}
 	}
-	return nil
+	if l.errno == unix.EAGAIN {
+		l.release()
+		return false
+	}
+	return true
+}
+
+func (l *lender) lend() {
+	if l.buf == nil {
+		l.buf = buffers.Get().(*[]byte)
+	}
+}
+
+func (l *lender) release() {
+	if l.buf != nil {
+		buffers.Put(l.buf)
+		l.buf = nil
+	}
 }
 
 // reset closes so that the peer sees an error rather than an end.
