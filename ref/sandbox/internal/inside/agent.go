@@ -2,7 +2,6 @@ package inside
 
 import (
 	"errors"
-	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -30,10 +29,9 @@ func supervise(cfg *wire.Config) int {
 		return end(cfg, exit(err))
 	}
 	started <- pid
-	// The agent's streams are the agent's: a reader sees their end when the
-	// agent closes them. A signal sent to PID 1 by the agent is no one's order.
-	silence()
-	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM)
+	// The agent's descriptors are the agent's: a reader sees their end when the
+	// agent closes them.
+	silence(cfg.Descriptors)
 	abandon()
 	return end(cfg, reap(pid))
 }
@@ -65,8 +63,12 @@ func exit(err error) wire.Exit {
 	return wire.Exit{Code: exitNotExecutable}
 }
 
-// silence points the standard streams at /dev/null.
-func silence() {
+// silence points the standard streams at /dev/null and closes the declared
+// descriptors.
+func silence(declared []int) {
+	for _, fd := range declared {
+		closeFD(fd)
+	}
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	for fd := range 3 {
 		if err != nil {

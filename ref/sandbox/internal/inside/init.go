@@ -76,8 +76,13 @@ func prepare(cfg *wire.Config) error {
 		if err := unix.Chdir(cfg.Cwd); err != nil {
 			return at("init", fmt.Errorf("chdir(%s): %w", cfg.Cwd, err))
 		}
-	} else if err := newRoot(cfg); err != nil {
-		return err
+	} else {
+		if err := deafen(); err != nil {
+			return at("init", err)
+		}
+		if err := newRoot(cfg); err != nil {
+			return err
+		}
 	}
 	ready := wire.Ready{}
 	if ready.LandlockABI, err = restrict(cfg); err != nil {
