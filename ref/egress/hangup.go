@@ -100,4 +100,4 @@ const (
 
 // buffers are lent for the time of one read and write, so that an idle tunnel
 // holds none.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+var buffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
