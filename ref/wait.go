@@ -35,28 +35,17 @@ func (p *phase) wait(ctx context.Context) (Exit, error) {
 	case <-ctx.Done():
 		reason = reasonOf(ctx)
 	}
-	if reason == ReasonTimeout {
-		p.tell(errTimeout)
-	}
-	if p.box == nil {
-		return Exit{Code: timeoutCode(reason), Reason: reason}, nil
-	}
-	killed := reason != ReasonAgent && p.stopAgent(ended)
-	<-ended
-	if killed {
-		exit, err = sandbox.Exit{Signal: syscall.SIGKILL}, nil
+	if p.box != nil {
+		killed := reason != ReasonAgent && p.stopAgent(ended)
+		<-ended
+		if killed {
+			exit, err = sandbox.Exit{Signal: syscall.SIGKILL}, nil
+		}
 	}
 	if reason == ReasonTimeout {
-		return Exit{Code: CodeTimeout, Reason: reason}, err
+		return Exit{Code: CodeTimeout, Reason: reason}, errors.Join(errTimeout, err)
 	}
 	return Exit{Code: exit.Code, Signal: exit.Signal, Reason: reason}, err
-}
-
-func timeoutCode(reason string) int {
-	if reason == ReasonTimeout {
-		return CodeTimeout
-	}
-	return 0
 }
 
 // stopAgent ends the agent and reports whether it took a SIGKILL.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -35,7 +36,10 @@ type Dir struct {
 // [Main] first thing in main.
 func Open(base string) (*Dir, error) {
 	if base == "" {
-		base = os.TempDir()
+		var err error
+		if base, err = filepath.EvalSymlinks(os.TempDir()); err != nil {
+			return nil, fmt.Errorf("runtime directory: %w; set TMPDIR to one that exists", err)
+		}
 	}
 	hold, lifeline, err := os.Pipe()
 	if err != nil {
@@ -94,6 +98,7 @@ func Main() {
 		return
 	}
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	syscall.Umask(0o077) // the caller's may take the owner's own bits away
 	// At once: there is nothing to flush, and the bridge waits.
 	syscall.Exit(watch(os.Args[1], os.NewFile(lifelineFD, "lifeline"), os.Stdout))
 }

@@ -33,22 +33,27 @@ func prepare(base string) (directory, error) {
 	if err := trusted(parent); err != nil {
 		return made, err
 	}
+	for range 3 { // another phase may remove an empty base that it has made
+		if err = made.under(base); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return made, err
+}
+
+// under makes base, where it is missing, and the directory in it.
+func (d *directory) under(base string) error {
 	switch err := os.Mkdir(base, 0o700); {
 	case err == nil:
-		made.parents = []string{base}
+		d.parents = []string{base}
 	case !errors.Is(err, fs.ErrExist):
-		return made, err
+		return err
 	}
-	if err := trusted(base); err != nil {
-		return made, err
+	err := trusted(base)
+	if err == nil {
+		d.path, err = os.MkdirTemp(base, "bridge-")
 	}
-	path, err := os.MkdirTemp(base, "bridge-")
-	if err != nil {
-		return made, err
-	}
-	made.path = path
-	// The umask may have taken bits away.
-	return made, os.Chmod(path, 0o700)
+	return err
 }
 
 // trusted checks path and every directory above it.
