@@ -136,7 +136,9 @@ func errorEvent(err error) event.Error {
 	case errors.As(err, &failure):
 		e.Stage, e.Causes = failure.Stage, failure.Causes
 	case errors.As(err, &start):
-		e.Stage, e.Server, e.StderrTail = "server-start", start.Server, start.StderrTail
+		bare := *start
+		bare.StderrTail = "" // it has a key of its own
+		e.Stage, e.Server, e.StderrTail, e.Reason = "server-start", start.Server, start.StderrTail, bare.Error()
 	case errors.Is(err, errTimeout):
 		e.Stage = "timeout"
 	}

@@ -14,8 +14,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"bridgecheck/ref"
+	"bridgecheck/ref/event"
 )
 
 // command is the name under which this test binary is the program.
@@ -144,6 +146,19 @@ func TestRunCommand(t *testing.T) {
 	}
 	if made, err := os.ReadFile(filepath.Join(cmd.Dir, "file")); err != nil || string(made) != "made\n" {
 		t.Errorf("file = %q, %v", made, err)
+	}
+}
+
+// LIF-017: a person sees what a slow start waits for; the agent's streams stay its own.
+func TestProgress(t *testing.T) {
+	var out strings.Builder
+	recorder := event.NewRecorder(&progress{out: &out})
+	recorder.Emit(event.ServerProgress{Server: "jira", Took: 2 * time.Second})
+	recorder.Emit(event.ServerStarted{Server: "jira", Took: 2500 * time.Millisecond})
+	recorder.Emit(event.Ready{})
+	recorder.Emit(event.ServerStarted{Server: "late"})
+	if want := "refbridge: server jira is starting, 2 s\nrefbridge: server jira is ready, 2.5 s\n"; out.String() != want || recorder.Err() != nil {
+		t.Errorf("progress = %q, %v; want %q", out.String(), recorder.Err(), want)
 	}
 }
 

@@ -73,6 +73,9 @@ func (f *runFlags) run(args []string) error {
 		defer file.Close()
 		sinks = append(sinks, file)
 	}
+	if f.config != "" {
+		sinks = append(sinks, &progress{out: os.Stderr})
+	}
 	if f.dryRun {
 		sinks = append(sinks, os.Stdout)
 	}
