@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/onsi/ginkgo/v2"
 
 	"bridgecheck/fakes/attempt"
+	"bridgecheck/fakes/content"
 )
 
 // Agent is a running probe, inside a sandbox or outside of one. Its attempts
@@ -22,11 +24,13 @@ type Agent struct {
 	where string
 	nonce string
 	stdin io.WriteCloser
-	lines *bufio.Scanner
+	lines *bufio.Reader
 	next  int
 	// harness marks a probe outside: that it does not answer is no finding.
 	harness bool
 	facts   *attempt.Facts
+	// beside runs when the next attempt is sent, ahead before its answer is read.
+	beside, ahead func()
 	// ended says how the process ended, for a message when it does not answer.
 	ended func() string
 
@@ -51,6 +55,30 @@ func (a *Agent) write(v any) error {
 	a.record(line)
 	_, err = a.stdin.Write(line)
 	return err
+}
+
+// Feed makes an attempt that reads raw bytes of standard input, and sends the
+// bytes after it.
+func (a *Agent) Feed(ctx context.Context, att attempt.Attempt, raw io.Reader) attempt.Observation {
+	ginkgo.GinkgoHelper()
+	fed := make(chan struct{})
+	a.beside = func() {
+		defer close(fed)
+		_, _ = io.Copy(a.stdin, raw) // bytes that do not arrive show in what the probe read
+	}
+	obs := a.Do(ctx, att)
+	<-fed
+	return obs
+}
+
+// Drain makes an attempt that writes raw bytes to standard output, and hashes
+// the size of them that come.
+func (a *Agent) Drain(ctx context.Context, att attempt.Attempt, size int64) (attempt.Observation, string) {
+	ginkgo.GinkgoHelper()
+	var came content.Digest
+	a.ahead = func() { _, _ = io.CopyN(&came, a.lines, size) } // what is missing shows in the hash
+	obs := a.Do(ctx, att)
+	return obs, came.SHA256()
 }
 
 func (a *Agent) record(line []byte) {
@@ -85,6 +113,11 @@ func (a *Agent) try(ctx context.Context, att attempt.Attempt) (attempt.Observati
 	if err := a.write(att); err != nil {
 		return attempt.Observation{}, err
 	}
+	if a.beside != nil {
+		go a.beside()
+	}
+	ahead := a.ahead
+	a.beside, a.ahead = nil, nil
 	limit := 15 * time.Second
 	if own := time.Duration(att.TimeoutMS) * time.Millisecond; own > 0 {
 		limit = own + 5*time.Second
@@ -97,6 +130,9 @@ func (a *Agent) try(ctx context.Context, att attempt.Attempt) (attempt.Observati
 	}
 	got := make(chan answer, 1)
 	go func() {
+		if ahead != nil {
+			ahead()
+		}
 		obs, err := a.read(att.ID)
 		got <- answer{obs, err}
 	}()
@@ -111,22 +147,34 @@ func (a *Agent) try(ctx context.Context, att attempt.Attempt) (attempt.Observati
 // read takes lines until the observation with the id and the nonce: whatever
 // else a subject prints on its agent's output is not an answer.
 func (a *Agent) read(id int) (attempt.Observation, error) {
-	for a.lines.Scan() {
-		line := a.lines.Bytes()
-		a.record(append(append([]byte(nil), line...), '\n'))
+	for {
+		line, err := a.line()
+		if err != nil {
+			return attempt.Observation{}, err
+		}
+		a.record(line)
 		var obs attempt.Observation
 		if json.Unmarshal(line, &obs) == nil && obs.ID == id && obs.Nonce == a.nonce {
 			return obs, nil
 		}
 	}
-	if err := a.lines.Err(); err != nil {
-		return attempt.Observation{}, err
+}
+
+// line reads one whole line.
+func (a *Agent) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := a.lines.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
+		case len(line) > maxObservation:
+			return nil, fmt.Errorf("a line of more than %d bytes", maxObservation)
+		}
 	}
-	return attempt.Observation{}, io.EOF
 }
 
 func newAgent(t *T, where string, stdin io.WriteCloser, stdout io.Reader) *Agent {
-	lines := bufio.NewScanner(stdout)
-	lines.Buffer(make([]byte, 64<<10), maxObservation)
-	return &Agent{t: t, where: where, nonce: rand.Text(), stdin: stdin, lines: lines}
+	return &Agent{t: t, where: where, nonce: rand.Text(), stdin: stdin, lines: bufio.NewReaderSize(stdout, 64<<10)}
 }

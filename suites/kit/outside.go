@@ -37,6 +37,13 @@ func (t *T) Bare(ctx context.Context) *Agent {
 	})
 }
 
+// OtherUser returns a probe outside that runs as another user of the host; it
+// needs the host fact two-uids.
+func (t *T) OtherUser(ctx context.Context) *Agent {
+	ginkgo.GinkgoHelper()
+	return t.probe("outside as another user", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: otherUID, Gid: otherUID}})
+}
+
 func (t *T) probe(where string, attr *syscall.SysProcAttr) *Agent {
 	ginkgo.GinkgoHelper()
 	attr.Pdeathsig = syscall.SIGKILL

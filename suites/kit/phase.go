@@ -62,6 +62,7 @@ type start struct {
 	user     *syscall.Credential
 	rawSpec  []byte
 	rawStdio bool
+	stderr   *os.File
 }
 
 // WithControl opens the control stream.
@@ -88,6 +89,9 @@ func WithFile(fd int, f *os.File) Option {
 		s.files[fd-3] = f
 	}
 }
+
+// WithStderr sends what the subject and its agent write there to a file, whole.
+func WithStderr(f *os.File) Option { return func(s *start) { s.stderr = f } }
 
 // Start runs the subject with the probe as its agent, unless the spec names
 // another. It returns as soon as the process runs; the first attempt waits.
@@ -161,6 +165,9 @@ func (t *T) launch(s *start) (*Phase, error) {
 	p.cmd.Env = append(baseEnv(dir), s.env...)
 	p.cmd.ExtraFiles = s.files
 	p.cmd.Stderr = p.stderr
+	if s.stderr != nil {
+		p.cmd.Stderr = s.stderr
+	}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: s.user}
 	if err := p.begin(); err != nil {
 		return nil, err

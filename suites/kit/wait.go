@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -71,6 +72,9 @@ func (p *Phase) Signal(s syscall.Signal) {
 	}
 	_ = p.cmd.Process.Signal(s)
 }
+
+// Temp is the subject's TMPDIR, of this phase alone.
+func (p *Phase) Temp() string { return filepath.Join(p.dir, "tmp") }
 
 // Stderr is what the subject and its agent wrote there, the last 64 KiB of it.
 func (p *Phase) Stderr() string { return p.stderr.String() }
