@@ -23,7 +23,7 @@ func Run(config uintptr) {
 		runtime.LockOSThread()
 		code <- run(config)
 	}()
-	os.Exit(<-code)
+	unix.Exit(<-code) // at once: nothing here is to be flushed
 }
 
 func run(config uintptr) int {
