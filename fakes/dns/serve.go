@@ -2,6 +2,7 @@ package dns
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -26,11 +27,18 @@ func (s *Server) serveUDP() {
 	}
 }
 
+// acceptPause is the wait after an accept that failed.
+const acceptPause = 5 * time.Millisecond
+
 func (s *Server) serveTCP() {
 	for {
 		c, err := s.tcp.Accept()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return
+		}
+		if err != nil { // out of descriptors, as a test may want: the next may work
+			time.Sleep(acceptPause)
+			continue
 		}
 		s.mu.Lock()
 		if s.ctx.Err() != nil {

@@ -94,7 +94,8 @@ func text(t *testing.T, stream io.Reader) string {
 		types = append(types, event.Type)
 		joined = append(joined, event.Delta.Text+event.Delta.PartialJSON)
 	}
-	const want = "message_start content_block_start content_block_delta content_block_delta content_block_stop message_delta message_stop"
+	const delta = "content_block_delta "
+	const want = "message_start content_block_start " + delta + delta + "content_block_stop message_delta message_stop"
 	if got := strings.Join(types, " "); got != want {
 		t.Errorf("events %s", got)
 	}

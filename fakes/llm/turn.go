@@ -75,9 +75,9 @@ func (s Script) next(r request) turn {
 
 // lastResult is the newest tool result, with the id of its call.
 func (r request) lastResult() (id, text string) {
-	for i := len(r.Messages) - 1; i >= 0; i-- {
+	for _, message := range slices.Backward(r.Messages) {
 		var blocks []block
-		if json.Unmarshal(r.Messages[i].Content, &blocks) != nil {
+		if json.Unmarshal(message.Content, &blocks) != nil {
 			continue // a plain string
 		}
 		for _, b := range slices.Backward(blocks) {

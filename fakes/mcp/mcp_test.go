@@ -1,13 +1,10 @@
 package mcp_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,114 +17,6 @@ import (
 	fake "bridgecheck/fakes/mcp"
 	"bridgecheck/fakes/process"
 )
-
-// asServer makes the test binary a server, so that no other has to be built.
-const asServer = "BRIDGECHECK_TEST_FAKEMCP"
-
-func TestMain(m *testing.M) {
-	if process.Helper(os.Args) {
-		return
-	}
-	if os.Getenv(asServer) != "" {
-		options, err := fake.Parse(os.Args[1:], os.Stderr)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
-		}
-		os.Exit(fake.Run(options))
-	}
-	os.Exit(m.Run())
-}
-
-// peer is one running server and the lines it writes.
-type peer struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	lines  chan string
-	stderr bytes.Buffer
-	ended  chan error
-}
-
-// waitCap is how long a test waits for what must come.
-const waitCap = 10 * time.Second
-
-func start(t *testing.T, args ...string) *peer {
-	t.Helper()
-	p := &peer{t: t, cmd: exec.Command(os.Args[0], args...), lines: make(chan string, 1000), ended: make(chan error, 1)}
-	p.cmd.Env = append(os.Environ(), asServer+"=1", "FAKE_SECRET=s3",
-		"GORACE=atexit_sleep_ms=0") // or each exit takes a second
-	p.cmd.Stderr = &p.stderr
-	p.cmd.WaitDelay = waitCap
-	p.stdin, _ = p.cmd.StdinPipe()
-	stdout, _ := p.cmd.StdoutPipe()
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		scanner := bufio.NewScanner(stdout)
-		for scanner.Scan() {
-			select {
-			case p.lines <- scanner.Text():
-			default: // garbage without end fills it
-			}
-		}
-		close(p.lines)
-		p.ended <- p.cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		_ = p.stdin.Close()
-	})
-	return p
-}
-
-func (p *peer) say(id int, method, params string) {
-	p.t.Helper()
-	if _, err := fmt.Fprintf(p.stdin, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// answer is the next line, or "" when the server closed its output.
-func (p *peer) answer() string {
-	p.t.Helper()
-	select {
-	case line := <-p.lines:
-		return line
-	case <-time.After(waitCap):
-		p.t.Fatalf("no answer; stderr: %s", p.stderr.String())
-		return ""
-	}
-}
-
-func (p *peer) wait() error {
-	p.t.Helper()
-	select {
-	case err := <-p.ended:
-		return err
-	case <-time.After(waitCap):
-		p.t.Fatal("the server did not end")
-		return nil
-	}
-}
-
-func (p *peer) call(id int, tool, arguments string) {
-	p.say(id, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments))
-}
-
-const (
-	hello    = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`
-	discover = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`
-)
-
-func exitCode(err error) int {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return exit.ExitCode()
-	}
-	return 0
-}
 
 func TestToolsAndAnnouncements(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
@@ -273,92 +162,6 @@ func TestNoise(t *testing.T) {
 	for range 10 {
 		endless.answer()
 	}
-}
-
-func TestAsksAndNotifies(t *testing.T) {
-	p := start(t)
-	p.say(1, "initialize", strings.Replace(hello, `"capabilities":{}`, `"capabilities":{"sampling":{},"elicitation":{},"roots":{}}`, 1))
-	p.answer()
-	_, _ = io.WriteString(p.stdin, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
-	for what, answer := range map[string]string{
-		"sampling":    `{"role":"assistant","content":{"type":"text","text":"said"},"model":"m"}`,
-		"elicitation": `{"action":"accept","content":{"name":"said"}}`,
-		"roots":       `{"roots":[{"uri":"file:///said"}]}`,
-	} {
-		p.call(2, "ask", fmt.Sprintf(`{"what":%q}`, what))
-		var request struct {
-			ID     json.RawMessage
-			Method string
-		}
-		if line := p.answer(); json.Unmarshal([]byte(line), &request) != nil || request.Method == "" {
-			t.Fatalf("%s: no request but %s", what, line)
-		}
-		_, _ = fmt.Fprintf(p.stdin, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", request.ID, answer)
-		if got := p.answer(); !strings.Contains(got, "said") || strings.Contains(got, "isError") {
-			t.Errorf("%s: %s", what, got)
-		}
-	}
-	p.say(3, "tools/call", `{"name":"notify","arguments":{},"_meta":{"progressToken":"t"}}`)
-	for _, want := range append(fake.Notified, "notified") {
-		if got := p.answer(); !strings.Contains(got, want) {
-			t.Errorf("%s lacks %s", got, want)
-		}
-	}
-}
-
-func TestRawIsTokenForToken(t *testing.T) {
-	p := start(t)
-	p.say(7, fake.RawMethod, `{"n":9007199254740993,"b":1,"a":1.0}`)
-	got := p.answer()
-	if !strings.Contains(got, fake.Exact) || !strings.Contains(got, `{\"n\":9007199254740993,\"b\":1,\"a\":1.0}`) {
-		t.Errorf("%s", got)
-	}
-}
-
-func TestChunksAndLineEnds(t *testing.T) {
-	p := start(t, "--chunk", "1", "--crlf")
-	p.call(1, "echo", `{"text":"é𝄞"}`)
-	if got := p.answer(); !strings.Contains(got, "é𝄞") { // the scanner takes the CR away
-		t.Errorf("%q", got)
-	}
-}
-
-func TestServesHTTP(t *testing.T) {
-	const body = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":` + hello + `}`
-	for _, c := range []struct{ network, address string }{{"tcp", "127.0.0.1:0"}, {"unix", "unix:" + filepath.Join(t.TempDir(), "s")}} {
-		log := filepath.Join(t.TempDir(), "log")
-		p := start(t, "--http", c.address, "--announce", log)
-		address := listening(t, log)
-		conn, err := net.Dial(c.network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-		answer, _ := io.ReadAll(conn)
-		_ = conn.Close()
-		if !strings.Contains(string(answer), `"protocolVersion":"2025-11-25"`) {
-			t.Errorf("%s: %s", c.network, answer)
-		}
-		_ = p.cmd.Process.Signal(syscall.SIGTERM)
-		if err := p.wait(); err != nil {
-			t.Errorf("SIGTERM: %v", err)
-		}
-	}
-}
-
-// listening waits for the announcement of the address.
-func listening(t *testing.T, log string) string {
-	t.Helper()
-	for deadline := time.Now().Add(waitCap); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		text, _ := os.ReadFile(log)
-		for line := range strings.Lines(string(text)) {
-			if address, found := strings.CutPrefix(line, "listening "); found && strings.HasSuffix(line, "\n") {
-				return strings.TrimSpace(address)
-			}
-		}
-	}
-	t.Fatal("the server does not listen")
-	return ""
 }
 
 func TestStubborn(t *testing.T) {

@@ -34,7 +34,7 @@ type WhoAmI struct {
 func newServer(o Options, notify notifier) *server.MCPServer {
 	s := server.NewMCPServer(o.Name, "1", server.WithToolCapabilities(true), server.WithLogging(),
 		server.WithElicitation(), server.WithRoots())
-	s.EnableSampling() //nolint:staticcheck // deprecated in 2026-07-28, yet agents of before have it
+	s.EnableSampling() // deprecated in 2026-07-28, yet agents of before have it
 	s.AddTool(protocol.NewTool("echo", protocol.WithDescription("returns its text"),
 		protocol.WithString("text", protocol.Required())), echo)
 	s.AddTool(protocol.NewTool("whoami", protocol.WithDescription("tells which process answers")), o.whoAmI)

@@ -74,9 +74,9 @@ func forkAndCall(program *[maxSteps]step, count int) (uintptr, syscall.Errno) {
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGSEGV), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGSYS), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
 	var previous uintptr
-	for i := 0; i < count; i++ {
+	for i := range count {
 		s := &program[i]
-		for j := 0; j < len(s.args); j++ {
+		for j := range len(s.args) {
 			if s.args[j] == result {
 				s.args[j] = previous
 			}

@@ -38,7 +38,7 @@ func (p *Probe) http(ctx context.Context, a attempt.Attempt) attempt.Observation
 	switch kind {
 	case viaConnect:
 		var answer *http.Response
-		c, answer, err = tunnel(ctx, proxy, t.hostPort())
+		c, answer, err = tunnel(ctx, proxy, t.hostPort()) //nolint:bodyclose // what follows a 2xx is the tunnel
 		if err == nil && answer.StatusCode/100 != 2 {
 			defer func() { _ = c.Close() }()
 			o.Text = viaConnect
@@ -141,6 +141,7 @@ func (c *conn) readFinal(method string, o *attempt.Observation) error {
 		if answer.StatusCode >= 200 || answer.StatusCode == http.StatusSwitchingProtocols {
 			return readAnswer(answer, o)
 		}
+		_ = answer.Body.Close() // an interim answer has none
 	}
 }
 
@@ -157,6 +158,7 @@ func readAnswer(answer *http.Response, o *attempt.Observation) error {
 	if answer.StatusCode == http.StatusSwitchingProtocols {
 		return nil
 	}
+	defer func() { _ = answer.Body.Close() }()
 	sink := content.Digest{Keep: bodyBytes}
 	_, err := io.Copy(&sink, answer.Body)
 	o.Bytes, o.SHA256 = sink.Bytes, sink.SHA256()

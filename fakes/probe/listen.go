@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -76,11 +77,18 @@ func (l *listener) Close() error {
 	return err
 }
 
+// acceptPause is the wait after an accept that failed.
+const acceptPause = 5 * time.Millisecond
+
 func (l *listener) accept(socket net.Listener) {
 	for {
 		c, err := socket.Accept()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return
+		}
+		if err != nil { // out of descriptors, as a test may want: the next may work
+			time.Sleep(acceptPause)
+			continue
 		}
 		l.accepted.Add(1)
 		l.hold(c)

@@ -51,7 +51,7 @@ func mcpTransport(a attempt.Attempt, last *lastAnswer) (transport.Interface, err
 			transport.WithHTTPLogger(slog.New(slog.DiscardHandler)),
 		}
 		if slices.Contains(a.Args, argListen) {
-			options = append(options, transport.WithContinuousListening()) //nolint:staticcheck // legacy has it
+			options = append(options, transport.WithContinuousListening()) //nolint:staticcheck // deprecated in 2026-07-28, yet agents of before have it
 		}
 		return transport.NewStreamableHTTP(a.URL, options...)
 	case "sse":
@@ -65,7 +65,7 @@ func mcpTransport(a attempt.Attempt, last *lastAnswer) (transport.Interface, err
 // that use CONNECT for http URLs too.
 func dialTunnel(proxy *url.URL) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, _, hostPort string) (net.Conn, error) {
-		c, answer, err := tunnel(ctx, proxy, hostPort)
+		c, answer, err := tunnel(ctx, proxy, hostPort) //nolint:bodyclose // what follows a 2xx is the tunnel
 		if err != nil {
 			return nil, err
 		}

@@ -44,9 +44,14 @@ func flagNames(flags uint32) []string {
 		bit  uint32
 		name string
 	}{
-		{unix.IFF_UP, "UP"}, {unix.IFF_BROADCAST, "BROADCAST"}, {unix.IFF_LOOPBACK, "LOOPBACK"},
-		{unix.IFF_POINTOPOINT, "POINTOPOINT"}, {unix.IFF_RUNNING, "RUNNING"}, {unix.IFF_NOARP, "NOARP"},
-		{unix.IFF_MULTICAST, "MULTICAST"}, {unix.IFF_LOWER_UP, "LOWER_UP"},
+		{unix.IFF_UP, "UP"},
+		{unix.IFF_BROADCAST, "BROADCAST"},
+		{unix.IFF_LOOPBACK, "LOOPBACK"},
+		{unix.IFF_POINTOPOINT, "POINTOPOINT"},
+		{unix.IFF_RUNNING, "RUNNING"},
+		{unix.IFF_NOARP, "NOARP"},
+		{unix.IFF_MULTICAST, "MULTICAST"},
+		{unix.IFF_LOWER_UP, "LOWER_UP"},
 	} {
 		if flags&flag.bit != 0 {
 			names = append(names, flag.name)

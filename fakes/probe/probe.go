@@ -141,8 +141,7 @@ func note(o *attempt.Observation, err error) {
 	if err == nil || o.Errno != "" {
 		return
 	}
-	var no *noAttempt
-	if errors.As(err, &no) {
+	if no, found := errors.AsType[*noAttempt](err); found {
 		o.Refused = no.reason
 		return
 	}

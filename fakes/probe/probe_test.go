@@ -29,7 +29,9 @@ func TestRefusesInTheHostsNamespace(t *testing.T) {
 		{Op: attempt.OpRun, Path: "/proc/self/exe"},
 		{Op: attempt.OpSignal, PID: os.Getpid()},
 		{Op: attempt.OpPtrace, PID: os.Getpid()},
-		{Op: attempt.OpSend}, {Op: attempt.OpReceive}, {Op: attempt.OpExchange},
+		{Op: attempt.OpSend},
+		{Op: attempt.OpReceive},
+		{Op: attempt.OpExchange},
 	} {
 		if o := a.do(att); !strings.Contains(o.Refused, "host's own") || o.Errno != "" {
 			t.Errorf("%s: refused %q, errno %q", att.Op, o.Refused, o.Errno)

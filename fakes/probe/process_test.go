@@ -85,8 +85,7 @@ func TestExit(t *testing.T) {
 		c.att.Op = attempt.OpExit
 		a.must(c.att)
 		err := a.cmd.Wait()
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			status := exit.Sys().(syscall.WaitStatus)
 			if status.Signaled() && status.Signal() == c.signal || status.Exited() && status.ExitStatus() == c.code {
 				continue

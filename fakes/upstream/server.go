@@ -5,10 +5,13 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
+	"time"
 )
 
 // Kind is how a server treats what reaches it.
@@ -111,12 +114,19 @@ func (s *Server) startTCP(where netip.AddrPort) error {
 	return s.serveHTTP(counted)
 }
 
+// acceptPause is the wait after an accept that failed.
+const acceptPause = 5 * time.Millisecond
+
 // serveRaw runs the handler on each connection until the listener closes.
 func (s *Server) serveRaw(socket net.Listener, handle func(*stream)) {
 	for {
 		c, err := socket.Accept()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return
+		}
+		if err != nil { // out of descriptors, as a test may want: the next may work
+			time.Sleep(acceptPause)
+			continue
 		}
 		s.done.Go(func() {
 			handle(c.(*stream))
@@ -148,8 +158,8 @@ func (s *Server) Close() {
 	arrivals := s.arrivals
 	s.changed.Broadcast()
 	s.mu.Unlock()
-	for i := len(closers) - 1; i >= 0; i-- {
-		closers[i]()
+	for _, end := range slices.Backward(closers) {
+		end()
 	}
 	for _, a := range arrivals {
 		if a.stream != nil {

@@ -1,0 +1,102 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	fake "bridgecheck/fakes/mcp"
+)
+
+func TestAsksAndNotifies(t *testing.T) {
+	p := start(t)
+	p.say(1, "initialize", strings.Replace(hello, `"capabilities":{}`, `"capabilities":{"sampling":{},"elicitation":{},"roots":{}}`, 1))
+	p.answer()
+	_, _ = io.WriteString(p.stdin, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+	for what, answer := range map[string]string{
+		"sampling":    `{"role":"assistant","content":{"type":"text","text":"said"},"model":"m"}`,
+		"elicitation": `{"action":"accept","content":{"name":"said"}}`,
+		"roots":       `{"roots":[{"uri":"file:///said"}]}`,
+	} {
+		p.call(2, "ask", fmt.Sprintf(`{"what":%q}`, what))
+		var request struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if line := p.answer(); json.Unmarshal([]byte(line), &request) != nil || request.Method == "" {
+			t.Fatalf("%s: no request but %s", what, line)
+		}
+		_, _ = fmt.Fprintf(p.stdin, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", request.ID, answer)
+		if got := p.answer(); !strings.Contains(got, "said") || strings.Contains(got, "isError") {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	p.say(3, "tools/call", `{"name":"notify","arguments":{},"_meta":{"progressToken":"t"}}`)
+	for _, want := range append(fake.Notified, "notified") {
+		if got := p.answer(); !strings.Contains(got, want) {
+			t.Errorf("%s lacks %s", got, want)
+		}
+	}
+}
+
+func TestRawIsTokenForToken(t *testing.T) {
+	p := start(t)
+	p.say(7, fake.RawMethod, `{"n":9007199254740993,"b":1,"a":1.0}`)
+	got := p.answer()
+	if !strings.Contains(got, fake.Exact) || !strings.Contains(got, `{\"n\":9007199254740993,\"b\":1,\"a\":1.0}`) {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestChunksAndLineEnds(t *testing.T) {
+	p := start(t, "--chunk", "1", "--crlf")
+	p.call(1, "echo", `{"text":"é𝄞"}`)
+	if got := p.answer(); !strings.Contains(got, "é𝄞") { // the scanner takes the CR away
+		t.Errorf("%q", got)
+	}
+}
+
+func TestServesHTTP(t *testing.T) {
+	const body = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":` + hello + `}`
+	for _, c := range []struct{ network, address string }{{"tcp", "127.0.0.1:0"}, {"unix", "unix:" + filepath.Join(t.TempDir(), "s")}} {
+		log := filepath.Join(t.TempDir(), "log")
+		p := start(t, "--http", c.address, "--announce", log)
+		address := listening(t, log)
+		conn, err := net.Dial(c.network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		answer, _ := io.ReadAll(conn)
+		_ = conn.Close()
+		if !strings.Contains(string(answer), `"protocolVersion":"2025-11-25"`) {
+			t.Errorf("%s: %s", c.network, answer)
+		}
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		if err := p.wait(); err != nil {
+			t.Errorf("SIGTERM: %v", err)
+		}
+	}
+}
+
+// listening waits for the announcement of the address.
+func listening(t *testing.T, log string) string {
+	t.Helper()
+	for deadline := time.Now().Add(waitCap); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		text, _ := os.ReadFile(log)
+		for line := range strings.Lines(string(text)) {
+			if address, found := strings.CutPrefix(line, "listening "); found && strings.HasSuffix(line, "\n") {
+				return strings.TrimSpace(address)
+			}
+		}
+	}
+	t.Fatal("the server does not listen")
+	return ""
+}
