@@ -1,6 +1,7 @@
 package ref
 
 import (
+	"runtime"
 	"runtime/debug"
 	"slices"
 )
@@ -35,7 +36,7 @@ var words = []string{
 func Describe(version string) Description {
 	d := Description{
 		Protocol: 1, Name: "ref-native",
-		Versions: map[string]string{"refbridge": buildVersion(version)},
+		Versions: map[string]string{"refbridge": buildVersion(version), "go": runtime.Version()},
 		Limits:   DeclaredLimits{Connections: defaultConnections, IdleSeconds: int(defaultIdle.Seconds()), HeadBytes: defaultHeadBytes},
 	}
 	for _, w := range words {

@@ -145,7 +145,7 @@ func agent(t *testing.T, args ...string) *config.Agent {
 func server(t *testing.T, name, behaviour string) config.Server {
 	return config.Server{
 		Name: name, Placement: "host", Command: self(t), Args: []string{"fake-server", behaviour},
-		StartTimeoutMS: 5000, StopGraceMS: 3000, Env: quick,
+		StartTimeoutMS: 20_000, StopGraceMS: 3000, Env: quick,
 	}
 }
 

@@ -196,7 +196,7 @@ func (p *phase) upstream(r config.Route) (http.Handler, error) {
 }
 
 func (p *phase) ready() {
-	r := event.Ready{Doors: p.list()}
+	r := event.Ready{Doors: p.list(), V4: p.plan.Mode == plan.Shared && len(p.doors) > 0}
 	if p.box != nil {
 		for _, l := range p.box.Listeners() {
 			r.V6 = r.V6 || l.V6
