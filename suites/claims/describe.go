@@ -14,7 +14,7 @@ var _ = kit.Check(catalog.Case{
 	Must:   "describe MUST print one valid JSON object: protocol, name, versions, and capabilities from the closed list, each once.",
 	Level:  catalog.Security,
 	Clause: "12.1",
-	Faults: []string{"describe-unknown-word"},
+	Faults: []string{"describe-no-versions"},
 }, func(ctx context.Context, t *kit.T) {
 	// That the instrument rejects is shown on a description that is wrong.
 	wrong := subject.Description{Protocol: subject.Protocol, Name: "x", Capabilities: []subject.Capability{"teleport"}}
