@@ -190,6 +190,19 @@ func checkLabel(label string) error {
 	return nil
 }
 
+// quoteTarget is quote without what can be a secret: userinfo and query.
+func quoteTarget(s string) string {
+	s, _, found := strings.Cut(s, "?")
+	if found {
+		s += "?..."
+	}
+	if at := strings.LastIndexByte(s, '@'); at >= 0 {
+		from := strings.LastIndexAny(s[:at], "/ ") + 1
+		s = s[:from] + "..." + s[at:]
+	}
+	return quote(s)
+}
+
 // quote shows untrusted text: ASCII only, escaped, cut to a readable length.
 func quote(s string) string {
 	const most = 80

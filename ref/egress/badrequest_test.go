@@ -78,6 +78,7 @@ var badRequests = map[string]string{
 	"other transfer coding":                post("Transfer-Encoding: gzip, chunked", "0\r\n\r\n"),
 	"chunked twice":                        post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "0\r\n\r\n"),
 	"other expectation":                    post("Expect: a-miracle\r\nContent-Length: 1", "x"),
+	"OPTIONS with Max-Forwards 0":          "OPTIONS http://allowed.test/ HTTP/1.1\r\nHost: allowed.test\r\nMax-Forwards: 0\r\n\r\n",
 	"head that ends early":                 "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n-",
 	"head that comes slowly":               "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n+",
 	"connection without a byte":            "+",
@@ -160,6 +161,9 @@ func TestBadRequestsAsDocumented(t *testing.T) {
 		}
 		if !strings.Contains(body, `"reason":"`) || l.last().Verdict != Deny || l.count() != before+1 {
 			t.Errorf("%s: body %s, decision %+v", row[0], body, l.last())
+		}
+		if d := l.last(); d.Target() == "" && row[0] != "connection without a byte" {
+			t.Errorf("%s: the decision does not say what was asked", row[0])
 		}
 		c.Close()
 	}

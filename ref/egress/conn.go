@@ -21,7 +21,8 @@ type conn struct {
 	br  *bufio.Reader // made by the first request that is no tunnel, then reused
 }
 
-// virtual is a server reached inside a tunnel.
+// virtual is a server reached inside a tunnel; without a handler it is the
+// proxy itself, which has routes.
 type virtual struct {
 	authority Authority
 	VirtualServer
@@ -32,8 +33,9 @@ type virtual struct {
 func (c *conn) serve(in *virtual) {
 	// A tunnel was asked for: it may wait for its first request, as any
 	// kept-alive connection.
-	for first := in == nil; ; first = false {
+	for first := in == nil; c.p.setWaiting(c.Conn, true); first = false {
 		raw, err := c.src.readHead(&c.p.cfg.Limits, first)
+		c.p.setWaiting(c.Conn, false)
 		var h *head
 		if err == nil {
 			var bad *badRequest
@@ -63,12 +65,15 @@ func (c *conn) handle(h *head, raw []byte, in *virtual) bool {
 			c.refuseBad(malformed("this tunnel leads to %s alone", in.authority), raw)
 			return false
 		}
+		if in.Handler == nil {
+			return c.route(h, raw)
+		}
 		h.authority = in.authority
-		return c.serveHandler(h, raw, in.VirtualServer)
+		return c.serveHandler(h, raw, in.VirtualServer, nil)
 	case h.form == authorityForm:
 		c.connect(h)
 		return false
-	case h.form == originForm:
+	case h.form == originForm, c.p.isSelf(h.authority):
 		return c.route(h, raw)
 	}
 	d, server := c.p.judge(h.authority)
@@ -76,20 +81,23 @@ func (c *conn) handle(h *head, raw []byte, in *virtual) bool {
 	case d.Verdict != Allow:
 		return c.refuse(h, d)
 	case server.Handler != nil:
-		c.p.decided(d)
-		return c.serveHandler(h, raw, server)
+		return c.serveHandler(h, raw, server, &d)
 	}
 	return c.forward(h, raw, d)
 }
 
-// serveHandler hands a request to the adapter of a server.
-func (c *conn) serveHandler(h *head, raw []byte, server VirtualServer) bool {
+// serveHandler hands a request to the adapter of a server. d is to be reported
+// once the request is known to be whole; nil inside a tunnel, whose opening was.
+func (c *conn) serveHandler(h *head, raw []byte, server VirtualServer, d *Decision) bool {
 	x, err := c.begin(h, raw)
 	if err != nil {
 		c.refuseBad(malformed("%v", err), raw)
 		return false
 	}
 	defer x.cancel()
+	if d != nil {
+		c.p.decided(*d)
+	}
 	if !x.call(server) {
 		reset(c.Conn)
 		return false

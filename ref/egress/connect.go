@@ -14,6 +14,13 @@ const established = "HTTP/1.1 200 Connection established\r\n\r\n"
 
 // connect serves a CONNECT request to its end.
 func (c *conn) connect(h *head) {
+	if c.p.isSelf(h.authority) {
+		c.p.decided(Decision{Authority: h.authority, Verdict: Allow})
+		if c.establish() {
+			c.serve(&virtual{authority: h.authority})
+		}
+		return
+	}
 	d, server := c.p.judge(h.authority)
 	if d.Verdict != Allow {
 		c.refuse(h, d)
@@ -37,7 +44,7 @@ func (c *conn) connect(h *head) {
 	if !c.establish() {
 		return
 	}
-	first := func() error { return c.early(upstream) }
+	first := func() error { c.early(upstream); return nil }
 	if c.p.cfg.SNICheck {
 		first = func() error { return c.checkedHello(upstream, d) }
 	}
@@ -59,15 +66,13 @@ func (c *conn) establish() bool {
 	return err == nil
 }
 
-// early forwards what came in one piece with the head.
-func (c *conn) early(upstream io.Writer) error {
-	first := c.src.pending
-	c.src.pending = nil
-	if len(first) == 0 {
-		return nil
+// early forwards what came in one piece with the head. An upstream that takes
+// no bytes fails the next write too, and may have said something before.
+func (c *conn) early(upstream io.Writer) {
+	if first := c.src.pending; len(first) > 0 {
+		c.src.pending = nil
+		upstream.Write(first)
 	}
-	_, err := upstream.Write(first)
-	return err
 }
 
 // failed is what becomes of an allowed target that could not be connected. An

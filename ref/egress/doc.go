@@ -86,6 +86,7 @@
 //	other transfer coding                  501     http_request_error   RFC 9112 section 6.1
 //	chunked twice                          501     http_request_error   RFC 9112 section 6.1
 //	other expectation                      417     http_request_error   RFC 9110 section 10.1.1
+//	OPTIONS with Max-Forwards 0            501     http_request_error   RFC 9110 section 7.6.2
 //	head that ends early                   400     http_request_error   RFC 9112 section 8
 //	head that comes slowly                 408     http_request_error   RFC 9110 section 15.5.9
 //	connection without a byte              408     http_request_error   RFC 9110 section 15.5.9

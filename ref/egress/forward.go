@@ -10,6 +10,7 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -62,8 +63,8 @@ func (c *conn) forward(h *head, raw []byte, d Decision) bool {
 		return x.giveUp(d.failed(upstreamError(err)))
 	}
 	defer res.Body.Close()
-	c.p.decided(d)
 	if res.StatusCode == http.StatusSwitchingProtocols {
+		idle.stop() // the tunnel has its own
 		return x.switchProtocols(res)
 	}
 	x.w.phrase = reasonPhrase(res)
@@ -86,7 +87,14 @@ func (c *conn) forward(h *head, raw []byte, d Decision) bool {
 // as it came, no hop-by-hop fields.
 func (x *exchange) outgoing(d *Decision, idle *idleTimer) *http.Request {
 	trace := &httptrace.ClientTrace{
-		GotConn: func(i httptrace.GotConnInfo) { d.Dialled = remote(i.Conn) },
+		// Reported now: the answer may be long in coming. A transport that tries
+		// another connection comes here again.
+		GotConn: func(i httptrace.GotConnInfo) {
+			if !d.Dialled.IsValid() {
+				d.Dialled = remote(i.Conn)
+				x.c.p.decided(*d)
+			}
+		},
 		Got1xxResponse: func(code int, header textproto.MIMEHeader) error {
 			if code != http.StatusContinue { // ours is sent when the body is read
 				x.w.mu.Lock()
@@ -105,6 +113,9 @@ func (x *exchange) outgoing(d *Decision, idle *idleTimer) *http.Request {
 		out.Header["User-Agent"] = []string{""} // else net/http names itself
 	}
 	out.Header.Add("Via", "1.1 "+x.c.p.cfg.Name)
+	if n, err := strconv.Atoi(out.Header.Get("Max-Forwards")); err == nil && n > 0 && (out.Method == http.MethodOptions || out.Method == http.MethodTrace) {
+		out.Header.Set("Max-Forwards", strconv.Itoa(n-1)) // RFC 9110 section 7.6.2
+	}
 	if x.h.expect {
 		out.Header.Set("Expect", "100-continue")
 	}
@@ -192,7 +203,7 @@ func (x *exchange) switchProtocols(res *http.Response) bool {
 	rest, _ := x.c.br.Peek(x.c.br.Buffered())
 	x.c.src.unread(rest)
 	x.c.SetDeadline(time.Time{})
-	tunnel(x.c.Conn, upstream, func() error { return x.c.early(upstream) }, x.c.p.cfg.Limits.IdleTimeout)
+	tunnel(x.c.Conn, upstream, func() error { x.c.early(upstream); return nil }, x.c.p.cfg.Limits.IdleTimeout)
 	return false
 }
 

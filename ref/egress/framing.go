@@ -14,6 +14,7 @@ type framing struct {
 	conn     []string // tokens of Connection
 	upgrades []string
 	expects  []string
+	hops     string // Max-Forwards
 }
 
 // field checks one field line: field-name ":" OWS field-value OWS, no space
@@ -48,6 +49,8 @@ func (f *framing) field(h *head, line string) *badRequest {
 		f.conn = append(f.conn, tokens(value)...)
 	case "upgrade":
 		f.upgrades = append(f.upgrades, tokens(value)...)
+	case "max-forwards":
+		f.hops = value
 	case "expect":
 		f.expects = append(f.expects, strings.ToLower(value))
 	}
@@ -87,6 +90,9 @@ func (f *framing) check(h *head) *badRequest {
 			return unsupported(http.StatusExpectationFailed, "expectation %s: only 100-continue is understood", quote(e))
 		}
 		h.expect = !h.http10 && h.body
+	}
+	if f.hops == "0" && (h.method == http.MethodOptions || h.method == http.MethodTrace) {
+		return unsupported(http.StatusNotImplemented, "%s ends here by its Max-Forwards: the proxy has nothing to tell about itself", h.method)
 	}
 	asked := false
 	for _, t := range f.conn {

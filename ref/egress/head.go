@@ -100,7 +100,7 @@ func splitLines(raw []byte) ([]string, *badRequest) {
 func (h *head) requestLine(line string) (target string, bad *badRequest) {
 	parts := strings.Split(line, " ")
 	if len(parts) != 3 || parts[1] == "" {
-		return "", malformed("the request line %s is not METHOD TARGET HTTP/1.1 with single spaces", quote(line))
+		return "", malformed("the request line %s is not METHOD TARGET HTTP/1.1 with single spaces", quoteTarget(line))
 	}
 	if !isToken(parts[0]) {
 		return "", malformed("%s is not a method", quote(parts[0]))
@@ -122,7 +122,7 @@ func (h *head) requestLine(line string) (target string, bad *badRequest) {
 func (h *head) target(t string) *badRequest {
 	for _, c := range []byte(t) {
 		if c <= ' ' || c >= 0x7f {
-			return malformed("%s holds a character outside visible ASCII: percent-encode it, or send the A-label of a name", quote(t))
+			return malformed("%s holds a character outside visible ASCII: percent-encode it, or send the A-label of a name", quoteTarget(t))
 		}
 	}
 	scheme, rest, hasScheme := strings.Cut(t, "://")
@@ -130,7 +130,7 @@ func (h *head) target(t string) *badRequest {
 	case h.method == http.MethodConnect:
 		a, err := ParseAuthority(t)
 		if err != nil {
-			return malformed("CONNECT %s: %v", quote(t), err)
+			return malformed("CONNECT %s: %v", quoteTarget(t), err)
 		}
 		h.form, h.authority = authorityForm, a
 		return nil
@@ -146,7 +146,7 @@ func (h *head) target(t string) *badRequest {
 	case hasScheme:
 		return malformed("scheme %s: only http is spoken in absolute form, use CONNECT for anything else", quote(scheme))
 	}
-	return malformed("target %s: use CONNECT host:port, or http:// and the rest", quote(t))
+	return malformed("target %s: use CONNECT host:port, or http:// and the rest", quoteTarget(t))
 }
 
 func (h *head) absolute(rest string) *badRequest {
@@ -166,7 +166,7 @@ func (h *head) absolute(rest string) *badRequest {
 		}
 	}
 	if err != nil {
-		return malformed("authority %s: %v", quote(authority), err)
+		return malformed("authority %s: %v", quoteTarget(authority), err)
 	}
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // RFC 9110 section 4.2.3: the empty path is "/"
@@ -194,17 +194,17 @@ func (h *head) checkHost(hosts []string) *badRequest {
 	}
 	host, port, err := splitHostPort(h.host)
 	if err != nil {
-		return malformed("Host %s: %v", quote(h.host), err)
+		return malformed("Host %s: %v", quoteTarget(h.host), err)
 	}
 	p := h.authority.Port
 	if port != "" {
 		if p, err = ParsePort(port); err != nil {
-			return malformed("Host %s: %v", quote(h.host), err)
+			return malformed("Host %s: %v", quoteTarget(h.host), err)
 		}
 	}
 	a, err := parseHost(host, p)
 	if err != nil {
-		return malformed("Host %s: %v", quote(h.host), err)
+		return malformed("Host %s: %v", quoteTarget(h.host), err)
 	}
 	if h.form == authorityForm && a != h.authority {
 		return malformed("Host %s is not the CONNECT target %s", quote(h.host), h.authority)

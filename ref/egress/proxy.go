@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 )
 
@@ -26,6 +27,9 @@ type Config struct {
 	Loopback map[uint16]VirtualServer
 	// Routes serve requests in origin form.
 	Routes []Route
+	// Self are the loopback ports by which clients know the proxy. A request
+	// to the proxy for one of them is served by Routes.
+	Self []uint16
 	// Resolver looks up allowed names; default NewResolver("").
 	Resolver Resolver
 	// RefuseStatus answers a refused request in absolute form: 502 (the
@@ -62,7 +66,7 @@ type Proxy struct {
 	wg        sync.WaitGroup
 	closing   bool
 	listeners map[net.Listener]struct{}
-	conns     map[net.Conn]struct{}
+	conns     map[net.Conn]bool // true while it waits for a request
 }
 
 // New makes a proxy; it serves nothing yet and holds nothing.
@@ -91,7 +95,7 @@ func New(cfg Config) (*Proxy, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("egress proxy: %w", err)
 	}
-	p := &Proxy{cfg: cfg, listeners: map[net.Listener]struct{}{}, conns: map[net.Conn]struct{}{}}
+	p := &Proxy{cfg: cfg, listeners: map[net.Listener]struct{}{}, conns: map[net.Conn]bool{}}
 	p.refusers = make(chan struct{}, maxRefusers)
 	p.base, p.cancel = context.WithCancel(context.Background())
 	p.transport = p.newTransport()
@@ -138,6 +142,10 @@ func (p *Proxy) judge(a Authority) (Decision, VirtualServer) {
 		return Decision{Authority: a, Verdict: Allow, Server: server.Name}, server
 	}
 	return p.cfg.Policy.Decide(a), VirtualServer{}
+}
+
+func (p *Proxy) isSelf(a Authority) bool {
+	return a.isOwnLoopback() && slices.Contains(p.cfg.Self, a.Port)
 }
 
 // isOwnLoopback tells the authorities that a client uses for the sandbox's own

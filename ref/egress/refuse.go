@@ -31,7 +31,7 @@ func (c *conn) refuse(h *head, d Decision) bool {
 func (c *conn) refuseBad(bad *badRequest, raw []byte) {
 	d := Decision{Verdict: Deny, Reason: bad.reason, Detail: bad.detail}
 	if line, _, _ := bytes.Cut(raw, []byte("\r\n")); len(line) > 0 {
-		d.Asked = quote(string(line))
+		d.Asked = quoteTarget(string(line))
 	}
 	c.p.decided(d)
 	c.send("", false, true, c.p.answer(d, bad.status))

@@ -38,8 +38,7 @@ func (c *conn) route(h *head, raw []byte) bool {
 		return c.refuse(h, d)
 	}
 	d.Server = best.Server
-	c.p.decided(d)
-	return c.serveHandler(h, raw, VirtualServer{Name: best.Server, Handler: best.Handler})
+	return c.serveHandler(h, raw, VirtualServer{Name: best.Server, Handler: best.Handler}, &d)
 }
 
 func (r Route) matches(path string) bool {

@@ -66,7 +66,7 @@ func (p *Proxy) start(c net.Conn) {
 	}
 	full := len(p.conns) >= p.cfg.Limits.Connections
 	if !full {
-		p.conns[c] = struct{}{}
+		p.conns[c] = false
 	}
 	p.wg.Add(1)
 	p.mu.Unlock()
@@ -128,8 +128,17 @@ func (p *Proxy) isClosing() bool {
 	return p.closing
 }
 
-// Shutdown stops accepting and waits for the connections to end by themselves;
-// when ctx is done first it ends them, as Close does, and returns its error.
+// setWaiting notes whether c waits for a request; it reports false when no more
+// are taken.
+func (p *Proxy) setWaiting(c net.Conn, waiting bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conns[c] = waiting
+	return !p.closing
+}
+
+// Shutdown stops accepting, ends connections that wait for a request, and waits
+// for the others to end by themselves; when ctx is done first it ends them, as Close does, and returns its error.
 func (p *Proxy) Shutdown(ctx context.Context) error {
 	p.stopListening()
 	done := make(chan struct{})
@@ -167,5 +176,10 @@ func (p *Proxy) stopListening() {
 	p.closing = true
 	for l := range p.listeners {
 		l.Close()
+	}
+	for c, waiting := range p.conns {
+		if waiting {
+			c.Close()
+		}
 	}
 }

@@ -31,10 +31,11 @@ func (c *conn) checkedHello(upstream io.Writer, d Decision) error {
 		closeWrite(c.Conn)
 		return err
 	}
-	if _, err := upstream.Write(hello); err != nil {
-		return err
+	if len(hello) > 0 {
+		upstream.Write(hello)
 	}
-	return c.early(upstream)
+	c.early(upstream)
+	return err
 }
 
 func matchName(name string, a Authority) error {

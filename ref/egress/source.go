@@ -38,7 +38,7 @@ func (s *source) unread(b []byte) {
 // errIdle means that a connection ended, or stayed silent, before a head began.
 var errIdle = errors.New("no request")
 
-// readHead reads one head, no byte more. first is given for the first head of
+// readHead reads one head, no byte more; with an error, what there was of it. first is given for the first head of
 // a connection: its deadline counts from now, later ones from their first byte,
 // for which the connection may stay idle. The deadline is one for the whole
 // head, so that dripping gains nothing.
@@ -65,14 +65,14 @@ func (s *source) readHead(l *Limits, first bool) ([]byte, error) {
 		}
 		end, bad := scan.next(buf)
 		if bad != nil {
-			return nil, bad
+			return buf, bad
 		}
 		if end > 0 {
 			s.unread(buf[end:])
 			return buf[scan.skipped:end], nil
 		}
 		if err != nil {
-			return nil, headError(err, first, len(buf) > 0)
+			return buf, headError(err, first, len(buf) > 0)
 		}
 	}
 }
