@@ -13,6 +13,9 @@ import (
 // main (and every test binary in TestMain): the sandbox's init is the
 // program's own binary, executed again under another name.
 func Main() {
+	if len(os.Args) > 1 && os.Args[0] == wire.Arg0Limits {
+		inside.Limit(os.Args[1:])
+	}
 	if len(os.Args) != 2 || os.Args[0] != wire.Arg0 {
 		return
 	}

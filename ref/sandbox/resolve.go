@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +36,9 @@ func resolve(s *Spec) (*wire.Config, error) {
 		cfg.Path = search(s.Path, s.Env)
 	} else if !filepath.IsAbs(s.Path) {
 		cfg.Path = filepath.Join(cfg.Cwd, s.Path)
+	}
+	if s.Limits.PIDs > 0 && hostRoot() {
+		return nil, failed(StageLimits, errors.New("bound the processes: RLIMIT_NPROC does not hold the host's root"))
 	}
 	v, err := look(s, cfg.Path)
 	if err != nil {
@@ -113,6 +117,18 @@ func (v *view) shows(cfg *wire.Config) bool {
 	}
 	_, linked := v.links[cfg.Cwd]
 	return nearest(cfg.Mounts, real) != nil && (real == cfg.Cwd || linked || nearest(cfg.Mounts, cfg.Cwd) != nil)
+}
+
+// hostRoot tells whether this user may be uid 0 of the host, which the kernel
+// exempts from RLIMIT_NPROC in every namespace. The map of a nested namespace
+// shows its parent only, so 0 is taken for 0 all the way.
+func hostRoot() bool {
+	text, err := os.ReadFile("/proc/self/uid_map")
+	var inside, outside int
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &inside, &outside)
+	}
+	return os.Geteuid() == 0 && (err != nil || inside != 0 || outside == 0)
 }
 
 // ownNamespaces gives the inode of each of this process's namespaces.

@@ -44,6 +44,13 @@ func start(cfg *wire.Config) (int, error) {
 		return 0, unix.ENOENT
 	}
 	argv := append([]string{path}, cfg.Args...)
+	if cfg.Limits.Any() {
+		limits, err := rlimits(cfg.Limits)
+		if err != nil {
+			return 0, err
+		}
+		path, argv = ownProgram, append(append([]string{wire.Arg0Limits}, limits...), argv...)
+	}
 	files := make([]uintptr, 1+slices.Max(append([]int{2}, cfg.Descriptors...)))
 	for fd := range files {
 		files[fd] = ^uintptr(0)

@@ -50,6 +50,9 @@ func landlocked(cfg *wire.Config) (abi int, err error) {
 
 func rules(cfg *wire.Config, abi int) []landlock.Rule {
 	var all []landlock.Rule
+	if cfg.Limits.Any() {
+		all = append(all, landlock.ROFiles(ownProgram))
+	}
 	writable := func(r landlock.FSRule, dir bool) {
 		if dir && abi >= abiRefer {
 			r = r.WithRefer()

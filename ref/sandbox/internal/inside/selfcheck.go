@@ -36,6 +36,10 @@ func selfCheck(cfg *wire.Config, abi int) (map[string]string, error) {
 			return nil, at("self-check", err)
 		}
 	}
+	layers["limits"] = off
+	if cfg.Limits.Any() {
+		layers["limits"] = on // set before the exec, or there is none
+	}
 	if abi > 0 {
 		layers["landlock-abi"] = strconv.Itoa(abi)
 	}

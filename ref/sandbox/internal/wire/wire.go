@@ -3,8 +3,12 @@
 // SOCK_SEQPACKET pair. End of file on the pair ends the sandbox.
 package wire
 
-// Arg0 is the program name under which a process is a sandbox's init.
-const Arg0 = "bridge-init"
+// Program names under which a process is a sandbox's init, and the step that
+// sets limits for its agent.
+const (
+	Arg0       = "bridge-init"
+	Arg0Limits = "bridge-limits"
+)
 
 // Levels of containment.
 const (
