@@ -2,6 +2,7 @@ package ref
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -16,6 +17,9 @@ import (
 // launch makes the sandbox; its agent waits.
 func (p *phase) launch(ctx context.Context) error {
 	a := p.spec.Agent
+	if err := sandbox.CheckEnvironment(a.Env); err != nil {
+		return inSpec(err)
+	}
 	s := sandbox.Spec{
 		Path: a.Path, Args: a.Args, Env: p.environment(), Cwd: a.Cwd,
 		Stdin: p.opt.Stdin, Stdout: p.opt.Stdout, Stderr: p.opt.Stderr,
@@ -31,7 +35,7 @@ func (p *phase) launch(ctx context.Context) error {
 	}
 	box, err := sandbox.Launch(ctx, s)
 	if err != nil {
-		return err
+		return inSpec(err)
 	}
 	p.box = box
 	p.later(func() error {
@@ -40,6 +44,25 @@ func (p *phase) launch(ctx context.Context) error {
 		return nil
 	})
 	return p.verify(box.Layers())
+}
+
+// fields are the specification's names for those of a sandbox.
+var fields = map[string]string{
+	"Path": "agent.path", "Env": "agent.env", "Cwd": "agent.cwd", "TTY": "agent.tty",
+	"RO": "paths.ro", "RW": "paths.rw", "Descriptors": "descriptors", "Limits": "limits", "Seccomp": "seccomp",
+}
+
+// inSpec puts what the sandbox refuses into the terms of the specification.
+func inSpec(err error) error {
+	var refused *sandbox.Refusal
+	if !errors.As(err, &refused) {
+		return err
+	}
+	field := fields[refused.Field]
+	if field == "" {
+		field = refused.Field
+	}
+	return &config.Error{Problems: []config.Problem{{Field: field, Message: refused.Reason}}}
 }
 
 // profile is the filter's, off where there is none to be had.
@@ -63,23 +86,10 @@ func (p *phase) verify(layers map[string]string) error {
 	return nil
 }
 
-// inherited are the caller's variables that the agent gets: where programs are,
-// who and in which language, and what the terminal can do. Everything else may
-// change what a program loads or does, or be a secret.
-var inherited = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "NO_COLOR", "TZ",
-	"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME",
-}
-
 // environment is the agent's whole environment: what is harmless of the
 // caller's, what the specification says, and what leads to the doors.
 func (p *phase) environment() []string {
 	env := map[string]string{}
-	for _, key := range inherited {
-		if value, ok := os.LookupEnv(key); ok {
-			env[key] = value
-		}
-	}
 	maps.Copy(env, p.spec.Agent.Env)
 	env["BRIDGE_MODE"], env["BRIDGE_LEVEL"], env["BRIDGE_REASON"] = p.plan.Mode, p.plan.Level, p.plan.Reason
 	if p.plan.Proxy {
@@ -99,11 +109,7 @@ func (p *phase) environment() []string {
 			env[key+"_TOKEN"] = d.token
 		}
 	}
-	var list []string
-	for _, key := range slices.Sorted(maps.Keys(env)) {
-		list = append(list, key+"="+env[key])
-	}
-	return list
+	return sandbox.Environment(env, os.Environ())
 }
 
 // milliseconds is a duration of the specification; 0 leaves the default.

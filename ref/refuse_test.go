@@ -90,6 +90,16 @@ func TestBrokenSpec(t *testing.T) {
 	}
 }
 
+func TestDangerousVariable(t *testing.T) {
+	a := agent(t, "env")
+	a.Env["LD_PRELOAD"] = "/x.so"
+	r := phase(t, context.Background(), config.Spec{Agent: a})
+	wantExit(t, r, failure)
+	if e := r.of("error"); len(e) != 1 || e[0].Stage != "config" || !strings.HasPrefix(e[0].Reason, "agent.env: \"LD_PRELOAD\"") {
+		t.Errorf("error = %+v", e)
+	}
+}
+
 func TestPlantedSymlink(t *testing.T) {
 	spec := config.Spec{Servers: []config.Server{server(t, "a", "x")}}
 	r := runtimeAt(t, spec, func(dir string) string { return plantLink(t, dir) })

@@ -114,7 +114,6 @@ func errorEvent(err error) event.Error {
 	var (
 		invalid *config.Error
 		refusal *plan.Refusal
-		refused *sandbox.Refusal
 		failure *sandbox.Failure
 		start   *mcpserver.StartError
 	)
@@ -131,8 +130,6 @@ func errorEvent(err error) event.Error {
 		if refusal.Stage != "" {
 			e.Stage = refusal.Stage
 		}
-	case errors.As(err, &refused):
-		e.Stage = "config"
 	case errors.As(err, &failure):
 		e.Stage, e.Causes = failure.Stage, failure.Causes
 	case errors.As(err, &start):
