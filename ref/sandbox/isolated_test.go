@@ -175,6 +175,7 @@ func TestCalls(t *testing.T) {
 			"unshare-user": "EPERM", "unshare-files": "ok", "clone3": "ENOSYS", "io_uring": "ENOSYS", "mount": "EPERM",
 			"ptrace-init": "EPERM", "keyctl": "EPERM", "bpf": "EPERM", "pidfd_getfd": "EPERM",
 			"tiocsti": "EPERM", "tiocsti-high": "EPERM", "raw": "EPERM", "netlink-audit": "EAFNOSUPPORT",
+			"kill-init": "EPERM",
 		})
 		for family := range 46 {
 			w := "EAFNOSUPPORT"

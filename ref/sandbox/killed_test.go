@@ -90,8 +90,8 @@ func rounds(args []string) int {
 
 func TestLauncherKilled(t *testing.T) {
 	needNamespaces(t)
-	const n = 60
-	for _, level := range []sandbox.Level{sandbox.Isolated} {
+	const n = 40
+	for _, level := range []sandbox.Level{sandbox.Isolated, sandbox.SharedNone} {
 		out, err := exec.Command(self(t), "rounds", string(level), fmt.Sprint(n)).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v: %s", level, err, out)

@@ -93,7 +93,7 @@ func calls([]string) int {
 	try("pidfd_getfd", unix.SYS_PIDFD_GETFD)
 	try("tiocsti", unix.SYS_IOCTL, 0, unix.TIOCSTI)
 	try("tiocsti-high", unix.SYS_IOCTL, 0, 1<<32|unix.TIOCSTI)
-	try("kill-init", unix.SYS_KILL, 1, uintptr(unix.SIGKILL))
+	try("kill-init", unix.SYS_KILL, 1, 0) // asks only: outside of a PID namespace it is the host's
 	return 0
 }
 

@@ -17,13 +17,20 @@ import (
 // the descriptor given.
 func Run(config uintptr) {
 	code := make(chan int)
-	go func() {
-		// Restrictions are of a thread, and this one never serves another
-		// goroutine again.
-		runtime.LockOSThread()
-		code <- run(config)
-	}()
+	go apart(func() { code <- run(config) })
 	unix.Exit(<-code) // at once: nothing here is to be flushed
+}
+
+// apart runs f on a thread of its own that serves no other goroutine again:
+// restrictions are a thread's. It is not the main one, whose Landlock domain
+// is the process's to others: the agent may not even signal this process.
+func apart(f func()) {
+	runtime.LockOSThread()
+	if unix.Gettid() == unix.Getpid() {
+		go apart(f)
+		select {} // keeps the main thread
+	}
+	f()
 }
 
 func run(config uintptr) int {
