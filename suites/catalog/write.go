@@ -10,9 +10,17 @@ import (
 
 // areas are the parts of an id before the dash, in the order of the catalogue.
 var areas = []struct{ id, title string }{
-	{"LPB", "loopback"}, {"RLY", "relay"}, {"ALW", "allowlist"}, {"LIF", "lifecycle"},
-	{"FBK", "mode and fallback"}, {"MCP", "adapter"}, {"PTH", "path routes"}, {"AGT", "agents"},
-	{"ESC", "escape attempts"}, {"CAP", "honesty of claims"}, {"ARA", "go-arapuca's own interface"},
+	{"LPB", "loopback"},
+	{"RLY", "relay"},
+	{"ALW", "allowlist"},
+	{"LIF", "lifecycle"},
+	{"FBK", "mode and fallback"},
+	{"MCP", "adapter"},
+	{"PTH", "path routes"},
+	{"AGT", "agents"},
+	{"ESC", "escape attempts"},
+	{"CAP", "honesty of claims"},
+	{"ARA", "go-arapuca's own interface"},
 	{"PRF", "performance"},
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega/types"
 
 	"bridgecheck/suites/subject"
 )
@@ -96,3 +97,14 @@ func (c *Control) Send(cmd subject.Command) <-chan subject.Reply {
 func (c *Control) Close() { c.close() }
 
 func (c *Control) close() { c.conn.Close() }
+
+// BeOK wants a reply without a refusal.
+func BeOK() types.GomegaMatcher {
+	return matcher{"a reply that is ok", func(got any) (bool, error) {
+		reply, isReply := got.(subject.Reply)
+		if !isReply {
+			return false, fmt.Errorf("harness: %T is no reply", got)
+		}
+		return reply.OK, nil
+	}}
+}

@@ -33,9 +33,16 @@ func (t *T) Upstream(kind upstream.Kind) *Upstream {
 // UpstreamAt starts one on an address of the lab.
 func (t *T) UpstreamAt(kind upstream.Kind, address string) *Upstream {
 	ginkgo.GinkgoHelper()
-	server, err := upstream.Start(netip.AddrPortFrom(netip.MustParseAddr(address), 0).String(), kind)
+	return t.UpstreamOn(kind, address, 0)
+}
+
+// UpstreamOn starts one on an address and a port of the lab; 0 is any free port.
+func (t *T) UpstreamOn(kind upstream.Kind, address string, port int) *Upstream {
+	ginkgo.GinkgoHelper()
+	where := netip.AddrPortFrom(netip.MustParseAddr(address), uint16(port))
+	server, err := upstream.Start(where.String(), kind)
 	if err != nil {
-		t.Fatal("start upstream at %s: %v", address, err)
+		t.Fatal("start upstream at %s: %v", where, err)
 	}
 	ginkgo.DeferCleanup(server.Close)
 	t.serial++
@@ -58,6 +65,12 @@ func (t *T) Name(name string, answers ...dns.Answer) {
 
 // Queries is how often the lab's DNS server was asked for the name.
 func (t *T) Queries(name string) int { return t.run.dns.Queries(name) }
+
+// FakeMCP is the executable of the fake MCP server; fakes/mcp has its flags.
+func (t *T) FakeMCP() string { return t.run.cfg.FakeMCP }
+
+// Probe is the executable of the probe, for a spec that is written by hand.
+func (t *T) Probe() string { return t.run.cfg.Probe }
 
 // label is the check's id as part of a host name.
 func (t *T) label() string {

@@ -46,6 +46,13 @@ func BeStatus(statuses ...int) types.GomegaMatcher {
 	})
 }
 
+// BeRefusal wants a whole HTTP answer that says no: a final 4xx or 5xx.
+func BeRefusal() types.GomegaMatcher {
+	return onObservation("a final answer with status 4xx or 5xx", func(o attempt.Observation) bool {
+		return o.Errno == "" && o.Status >= 400 && o.Status < 600
+	})
+}
+
 // HaveErrno wants an attempt that ended with one of the errnos.
 func HaveErrno(errnos ...string) types.GomegaMatcher {
 	return onObservation(strings.Join(errnos, " or "), func(o attempt.Observation) bool {

@@ -52,17 +52,15 @@ func (e Exit) String() string {
 type Option func(*start)
 
 type start struct {
-	spec     subject.Spec
-	args     []string
-	env      []string
-	files    []*os.File // descriptors from 3 on
-	noProbe  bool
-	control  bool
-	noAgent  bool
-	user     *syscall.Credential
-	rawSpec  []byte
-	rawStdio bool
-	stderr   *os.File
+	spec    subject.Spec
+	args    []string
+	env     []string
+	files   []*os.File // descriptors from 3 on
+	control bool
+	noAgent bool
+	user    *syscall.Credential
+	rawSpec []byte
+	stderr  *os.File
 }
 
 // WithControl opens the control stream.

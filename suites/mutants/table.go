@@ -22,18 +22,19 @@ func WriteTable(out io.Writer, r Result) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Name, verdictOf(k), list(k.Named), list(k.Also))
 	}
 	w.Flush()
-	text := trimLines(b.String())
+	var text strings.Builder
+	text.WriteString(trimLines(b.String()))
 	caught := 0
 	for _, k := range append([]Kill{r.Control}, r.Kills...) {
 		if k.Problem != "" {
-			text += fmt.Sprintf("%s: %s\n", k.Name, k.Problem)
+			fmt.Fprintf(&text, "%s: %s\n", k.Name, k.Problem)
 		}
 		if k.Caught() {
 			caught++
 		}
 	}
-	text += fmt.Sprintf("%d of %d faults caught; median %d more checks red\n", caught, len(r.Kills), r.MedianAlso())
-	if _, err := io.WriteString(out, text); err != nil {
+	fmt.Fprintf(&text, "%d of %d faults caught; median %d more checks red\n", caught, len(r.Kills), r.MedianAlso())
+	if _, err := io.WriteString(out, text.String()); err != nil {
 		return fmt.Errorf("write kill table: %w", err)
 	}
 	return nil

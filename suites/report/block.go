@@ -19,7 +19,7 @@ func Block(v Verdict, c CaseVerdict, dir string) string {
 		fmt.Fprintf(&b, "%s %s\n", rowID(c, r), c.Title)
 		line("requires", fmt.Sprintf("%s (%s)", c.Must, c.Clause))
 		line("subject", subjectLine(v, r.Cell))
-		for _, l := range blockRow(c, r) {
+		for _, l := range blockRow(r) {
 			b.WriteString(l + "\n")
 		}
 		line("rerun", c.Rerun)
@@ -48,7 +48,7 @@ func worstRows(c CaseVerdict) []RowVerdict {
 }
 
 // blockRow are the lines that one result decides.
-func blockRow(c CaseVerdict, r RowVerdict) []string {
+func blockRow(r RowVerdict) []string {
 	var control, wanted, got []string
 	for _, s := range r.Steps {
 		switch {

@@ -88,7 +88,7 @@ func junitCell(v Verdict, cell string) junitSuite {
 func junitRow(c CaseVerdict, r RowVerdict) junitCase {
 	file, _, _ := strings.Cut(r.At, ":")
 	jc := junitCase{Class: areaOf(c.ID), Name: rowID(c, r) + " " + c.Title, File: file, Time: seconds(r.TookMS)}
-	text := &junitText{Type: string(r.Outcome), Message: r.Reason, Text: "\n" + strings.Join(blockRow(c, r), "\n") + "\n"}
+	text := &junitText{Type: string(r.Outcome), Message: r.Reason, Text: "\n" + strings.Join(blockRow(r), "\n") + "\n"}
 	switch {
 	case r.Outcome == Pass:
 	case !r.Red:

@@ -130,7 +130,7 @@ func TestSummary(t *testing.T) {
 	data, _ := os.ReadFile(path)
 	text := string(data)
 	columns, rows := 0, map[string][]string{}
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if !strings.HasPrefix(line, "|") {
 			columns = 0
 			continue

@@ -25,14 +25,15 @@ func Describe(ctx context.Context, path string) (Description, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "describe")
 	cmd.WaitDelay = time.Second
-	out, tail := &limited{most: maxDescription}, &limited{most: 4096}
+	// A subject that floods is ended, not read to its end.
+	out, tail := &limited{most: maxDescription, full: cancel}, &limited{most: 4096, full: func() {}}
 	cmd.Stdout, cmd.Stderr = out, tail
 	err := cmd.Run()
 	switch {
-	case ctx.Err() != nil:
-		return d, fmt.Errorf("subject %s: describe did not end within %s", path, DescribeTimeout)
 	case out.over:
 		return d, fmt.Errorf("subject %s: describe printed more than %d bytes", path, maxDescription)
+	case ctx.Err() != nil:
+		return d, fmt.Errorf("subject %s: describe did not end within %s", path, DescribeTimeout)
 	case err != nil:
 		if said := strings.TrimSpace(tail.String()); said != "" {
 			return d, fmt.Errorf("subject %s: describe: %w: %s", path, err, said)
@@ -53,12 +54,12 @@ func Describe(ctx context.Context, path string) (Description, error) {
 	return d, nil
 }
 
-// limited keeps the first bytes and fails the writer after them, so that a
-// flooding subject ends by SIGPIPE.
+// limited keeps the first bytes, refuses the others and says when it is full.
 type limited struct {
 	bytes.Buffer
 	most int
 	over bool
+	full func()
 }
 
 var errOver = errors.New("too much output")
@@ -66,6 +67,7 @@ var errOver = errors.New("too much output")
 func (l *limited) Write(p []byte) (int, error) {
 	if l.Len()+len(p) > l.most {
 		l.over = true
+		l.full()
 		return 0, errOver
 	}
 	return l.Buffer.Write(p)

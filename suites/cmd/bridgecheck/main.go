@@ -22,6 +22,7 @@ import (
 	_ "bridgecheck/suites/allowlist"
 	_ "bridgecheck/suites/claims"
 	_ "bridgecheck/suites/escape"
+	_ "bridgecheck/suites/lifecycle"
 	_ "bridgecheck/suites/loopback"
 )
 

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bridgecheck/suites/lab"
+	"bridgecheck/suites/report"
+	"bridgecheck/suites/subject"
+)
+
+// TestMain lets the tests start labs: their first process is this program.
+func TestMain(m *testing.M) {
+	lab.Main()
+	os.Exit(m.Run())
+}
+
+// TestUnusableSubjects: what cannot be used at all ends with exit code 4 and one
+// sentence, before any lab is made.
+func TestUnusableSubjects(t *testing.T) {
+	script := func(text string) string {
+		path := filepath.Join(t.TempDir(), "subject")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, path, says string }{
+		{"missing", "/nonexistent/subject", "no such file"},
+		{"not executable", plain, "not an executable file"},
+		{"a folder", t.TempDir(), "not an executable file"},
+		{"prints no JSON", script("echo hello"), "no valid description"},
+		{"prints nothing", script(""), "no valid description"},
+		{"fails", script("echo broken >&2; exit 3"), "broken"},
+		{"unknown capability", script(`echo '{"protocol":1,"name":"x","versions":{},"capabilities":["teleport"],"limits":{"connections":1,"idle_seconds":1,"head_bytes":1}}'`), "teleport"},
+		{"another protocol", script(`echo '{"protocol":2,"name":"x","versions":{},"capabilities":[],"limits":{"connections":1,"idle_seconds":1,"head_bytes":1}}'`), "protocol is 2"},
+		{"two values", script(`echo '{"protocol":1,"name":"x","versions":{},"capabilities":[],"limits":{"connections":1,"idle_seconds":1,"head_bytes":1}} {}'`), "more than one"},
+		{"floods", script("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"), "more than"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sub, err := findSubject(tt.path, "")
+			if err == nil {
+				_, err = subject.Describe(t.Context(), sub.path)
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Fatalf("got %v, wanted a sentence with %q", err, tt.says)
+			}
+			var exit exitError
+			if !errors.As(harness(err), &exit) || exit.code != report.ExitHarness {
+				t.Errorf("exit code %d, wanted %d", exit.code, report.ExitHarness)
+			}
+		})
+	}
+	if _, err := findSubject("refnative", ""); err == nil || !strings.Contains(err.Error(), "ref-native") {
+		t.Errorf("a misspelt name gave %v", err)
+	}
+}
+
+// TestHangingSubject takes as long as a subject may take to describe itself.
+func TestHangingSubject(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "subject")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := subject.Describe(t.Context(), path); err == nil || !strings.Contains(err.Error(), "did not end") {
+		t.Errorf("got %v", err)
+	}
+}
