@@ -172,8 +172,11 @@ func TestSetLinkLeavesThingsAsTheyWere(t *testing.T) {
 	before := links()
 	a.must(attempt.Attempt{Op: attempt.OpSetLink, Address: "lo", Args: []string{"down"}})
 	a.must(attempt.Attempt{Op: attempt.OpSetLink, Address: "lo", Args: []string{"down-ioctl"}})
-	if o := a.do(attempt.Attempt{Op: attempt.OpSetLink, Address: "probe0", Args: []string{"add-dummy"}}); o.Errno != "" && o.Errno != "EOPNOTSUPP" {
-		t.Errorf("%+v", o) // the kernel may lack the dummy driver
+	a.must(attempt.Attempt{Op: attempt.OpSetLink, Address: "lo", Args: []string{"add-address"}})
+	for _, kind := range []string{"add-dummy", "add-veth"} {
+		if o := a.do(attempt.Attempt{Op: attempt.OpSetLink, Address: "probe0", Args: []string{kind}}); o.Errno != "" && o.Errno != "EOPNOTSUPP" {
+			t.Errorf("%+v", o) // the kernel may lack the driver
+		}
 	}
 	if after := links(); after != before {
 		t.Errorf("before %s, after %s", before, after)
