@@ -1,6 +1,7 @@
 package process_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -75,7 +76,7 @@ func parentOf(t *testing.T, pid int) int {
 	}
 	var state string
 	var parent int
-	if _, err := fmt.Sscan(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), &state, &parent); err != nil {
+	if _, err := fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent); err != nil {
 		t.Fatal(err)
 	}
 	return parent
