@@ -35,12 +35,12 @@ func Describe(ctx context.Context, path string) (Description, error) {
 	case ctx.Err() != nil:
 		return d, fmt.Errorf("subject %s: describe did not end within %s", path, DescribeTimeout)
 	case err != nil:
-		if said := strings.TrimSpace(tail.String()); said != "" {
+		if said := strings.TrimSpace(tail.buf.String()); said != "" {
 			return d, fmt.Errorf("subject %s: describe: %w: %s", path, err, said)
 		}
 		return d, fmt.Errorf("subject %s: describe: %w", path, err)
 	}
-	dec := json.NewDecoder(bytes.NewReader(out.Bytes()))
+	dec := json.NewDecoder(bytes.NewReader(out.buf.Bytes()))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&d); err != nil {
 		return d, fmt.Errorf("subject %s: describe printed no valid description: %w", path, err)
@@ -55,8 +55,9 @@ func Describe(ctx context.Context, path string) (Description, error) {
 }
 
 // limited keeps the first bytes, refuses the others and says when it is full.
+// The buffer is no embedded field: its ReadFrom would take everything.
 type limited struct {
-	bytes.Buffer
+	buf  bytes.Buffer
 	most int
 	over bool
 	full func()
@@ -65,10 +66,10 @@ type limited struct {
 var errOver = errors.New("too much output")
 
 func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > l.most {
+	if l.buf.Len()+len(p) > l.most {
 		l.over = true
 		l.full()
 		return 0, errOver
 	}
-	return l.Buffer.Write(p)
+	return l.buf.Write(p)
 }
