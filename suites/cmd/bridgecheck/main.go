@@ -76,6 +76,6 @@ ref-native, is one.`,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
 	}
-	cmd.AddCommand(verifyCommand(), mutantsCommand(), listCommand(), explainCommand(), doctorCommand(), cellCommand(), suiteCommand())
+	cmd.AddCommand(verifyCommand(), mutantsCommand(), listCommand(), explainCommand(), reportCommand(), doctorCommand(), cellCommand(), suiteCommand())
 	return cmd
 }

@@ -87,7 +87,10 @@ func (f *verifyFlags) run(ctx context.Context) error {
 		return err
 	}
 	verdict := judgeRun(ctx, q, opts, os.Stdout, os.Stderr)
-	return f.report(dir, verdict)
+	if err := report.WriteYAML(filepath.Join(dir, "verdict.yaml"), verdict); err != nil {
+		return harness(err)
+	}
+	return show(dir, verdict)
 }
 
 // chooseEngine takes the engine that answers; that there is none is said, and
@@ -123,23 +126,6 @@ func judgeRun(ctx context.Context, q runner.Request, opts report.Options, stdout
 		opts.Problems = append(opts.Problems, err.Error())
 	}
 	return report.Judge(facts, opts)
-}
-
-func (f *verifyFlags) report(dir string, v report.Verdict) error {
-	err := errors.Join(
-		report.WriteYAML(filepath.Join(dir, "verdict.yaml"), v),
-		report.WriteJUnit(filepath.Join(dir, "junit.xml"), v),
-		report.WriteSummary(filepath.Join(dir, "summary.md"), v),
-		report.WriteHTML(filepath.Join(dir, "report.html"), v, report.HTMLOptions{Evidence: os.DirFS(dir)}),
-		report.WriteText(os.Stdout, v, report.TextOptions{Color: report.UseColor(os.Stdout), Dir: dir}),
-	)
-	if err != nil {
-		return harness(err)
-	}
-	if v.Exit != 0 {
-		return exitError{code: v.Exit}
-	}
-	return nil
 }
 
 // mootDoors are the rows whose door some kernels lack altogether, in any cell:
