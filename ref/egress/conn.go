@@ -129,6 +129,10 @@ func (c *conn) begin(h *head, raw []byte) (*exchange, error) {
 	if err != nil {
 		return nil, err
 	}
+	u, err := url.ParseRequestURI(h.path)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(c.p.base)
 	x := &exchange{c: c, h: h, cancel: cancel, stop: func() {}}
 	x.w = &response{
@@ -146,11 +150,6 @@ func (c *conn) begin(h *head, raw []byte) (*exchange, error) {
 		req.Body = http.NoBody
 		x.body.ended = true
 		x.body.atEnd()
-	}
-	u, err := url.ParseRequestURI(h.path)
-	if err != nil {
-		x.end()
-		return nil, err
 	}
 	req.URL, req.RequestURI, req.RemoteAddr = u, h.path, c.RemoteAddr().String()
 	if h.authority != (Authority{}) {

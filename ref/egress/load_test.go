@@ -161,6 +161,41 @@ func halfOpen(addr, target string, head bool) error {
 	return nil
 }
 
+// An idle tunnel holds no buffer: 64 KiB each would be two.
+func TestIdleTunnelsAreSmall(t *testing.T) {
+	const n = 300
+	far := newFar(t, func(c net.Conn) { // small too, so that the sum says something
+		one := make([]byte, 1)
+		for {
+			if _, err := c.Read(one); err != nil {
+				return
+			}
+			c.Write(one)
+		}
+	})
+	l := newLab(t, Config{Policy: NewPolicy([]Rule{onLoopback(t, "far.test", far.port)}, nil)})
+	l.dns.set("far.test", "127.0.0.1")
+	memory := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse
+	}
+	before := memory()
+	for range n {
+		c := l.dial()
+		c.connect(target("far.test", far.port))
+		c.send("x")
+		c.read(1)
+	}
+	if each := (memory() - before) / n; each > 64<<10 {
+		t.Errorf("%d KiB for each idle tunnel, both ends included", each>>10)
+	} else {
+		t.Logf("%d KiB for each idle tunnel, both ends included", each>>10)
+	}
+}
+
 func (p *Proxy) connections() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
