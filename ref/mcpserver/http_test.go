@@ -61,7 +61,7 @@ func stateless(members string, params ...string) string {
 // session makes a session and returns its id.
 func session(t *testing.T, socket string) string {
 	t.Helper()
-	resp, err := do(client(t, socket), "", initialize)
+	resp, err := do(httpClient(t, socket), "", initialize)
 	if err != nil {
 		t.Fatal(err)
 	}

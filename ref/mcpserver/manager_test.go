@@ -23,7 +23,11 @@ import (
 
 func TestMain(m *testing.M) {
 	mcpserver.Main()
-	if os.Getenv("FAKE") != "" {
+	switch os.Getenv("FAKE") {
+	case "":
+	case "fake oracle":
+		oracleMain()
+	default:
 		fakeMain()
 	}
 	goleak.VerifyTestMain(m)
@@ -116,8 +120,8 @@ func start(t *testing.T, m *mcpserver.ServerManager, name, words string) string 
 	return socket
 }
 
-// client speaks HTTP on a Unix socket.
-func client(t *testing.T, socket string) *http.Client {
+// httpClient speaks HTTP on a Unix socket.
+func httpClient(t *testing.T, socket string) *http.Client {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", socket)
@@ -326,8 +330,8 @@ func holders(t *testing.T, path string) (out []string) {
 func TestHealthTellsHungFromDead(t *testing.T) {
 	m, events, _ := newManager(t)
 	good, hung, dead := start(t, m, "good", ""), start(t, m, "hung", ""), start(t, m, "dead", "")
-	go post(client(t, hung), session(t, hung), `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hang-all"}}`)
-	body := post(client(t, dead), session(t, dead), `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"die"}}`)
+	go post(httpClient(t, hung), session(t, hung), `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hang-all"}}`)
+	body := post(httpClient(t, dead), session(t, dead), `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"die"}}`)
 	if !containsAll(body, []string{`"id":2`, `-32000`, `\"dead\"`, "code 3"}) {
 		t.Errorf("the call that killed the server got %s", body)
 	}
@@ -403,7 +407,7 @@ func TestServersThatTheEraProbeUpsets(t *testing.T) {
 			if strings.Contains(events.String(), "server-exited") {
 				t.Errorf("the probe's victim was reported:\n%s", events)
 			}
-			c := client(t, socket)
+			c := httpClient(t, socket)
 			body := post(c, "", stateless(`"id":1,"method":"server/discover"`))
 			if !containsAll(body, []string{"400", "-32601"}) {
 				t.Errorf("server/discover got %s", body)
@@ -425,7 +429,7 @@ func TestEnvironmentOfTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := post(client(t, socket), session(t, socket), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"env"}}`)
+	body := post(httpClient(t, socket), session(t, socket), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"env"}}`)
 	if !containsAll(body, []string{"TOKEN=declared", "LANG=C.UTF-8", "PATH="}) || strings.Contains(body, "s3cr3t") {
 		t.Errorf("environment is %s", body)
 	}

@@ -89,8 +89,7 @@ func (s *server) launchReady(ctx context.Context) (*instance, error) {
 
 // launchHealthy starts a process and waits until it has answered a request.
 func (s *server) launchHealthy(ctx context.Context) (*instance, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.StartTimeout,
-		fmt.Errorf("no answer within the start timeout of %s", s.cfg.StartTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.StartTimeout, startTimeout(s.cfg.StartTimeout))
 	defer cancel()
 	i, err := launch(s.name, s.cfg, s.log, s.exited)
 	if err != nil {
@@ -110,6 +109,15 @@ func (s *server) launchHealthy(ctx context.Context) (*instance, error) {
 	}
 	return i, nil
 }
+
+// startTimeout is a context.DeadlineExceeded that says which.
+type startTimeout time.Duration
+
+func (t startTimeout) Error() string {
+	return fmt.Sprintf("no answer within the start timeout of %s", time.Duration(t))
+}
+
+func (startTimeout) Is(target error) bool { return target == context.DeadlineExceeded }
 
 var errEarlyEnd = errors.New("it ended before it answered a request")
 
