@@ -136,6 +136,7 @@ func (t *T) Require(c subject.Capability) {
 func (t *T) RequireHost(fact catalog.HostFact) {
 	ginkgo.GinkgoHelper()
 	if _, has := t.run.host[fact]; !has {
+		t.result.Lacks = fact
 		t.stop(report.Blocked, fmt.Sprintf("this cell lacks %s: %s", fact, t.run.lacks[fact]))
 	}
 }

@@ -52,10 +52,12 @@ type Result struct {
 	Row   string `json:"row,omitempty"`
 	State State  `json:"state"`
 	// Reason says why in a sentence, for every state but passed.
-	Reason string  `json:"reason,omitempty"`
-	Steps  []Step  `json:"steps,omitempty"`
-	At     string  `json:"at"` // file:line of the assertion, or of the check
-	TookMS float64 `json:"took_ms"`
+	Reason string `json:"reason,omitempty"`
+	// Lacks is what the cell is without, of a blocked result.
+	Lacks  catalog.HostFact `json:"lacks,omitempty"`
+	Steps  []Step           `json:"steps,omitempty"`
+	At     string           `json:"at"` // file:line of the assertion, or of the check
+	TookMS float64          `json:"took_ms"`
 	// Evidence are files below the results folder.
 	Evidence []string `json:"evidence,omitempty"`
 }

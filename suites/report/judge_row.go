@@ -18,7 +18,7 @@ func (j *judge) judgeRow(c catalog.Case, f Facts, r Result) judged {
 	case NotApplicable:
 		return judged{outcome: NA, why: r.Reason}
 	case Blocked:
-		if fact, other := j.elsewhere(c, f.Cell); other != "" {
+		if fact, other := j.elsewhere(r); other != "" {
 			return judged{outcome: NA, why: fmt.Sprintf("needs %s, which cell %s has", fact, other)}
 		}
 		return judged{outcome: BlockedHost, red: j.opts.Strict, why: r.Reason}
@@ -40,15 +40,13 @@ func (j *judge) judgeRow(c catalog.Case, f Facts, r Result) judged {
 // elsewhere finds another cell of the run for a check that needs a privilege
 // which this cell is without by design: an ordinary user is not root. Facts of
 // the kernel are not looked up so; what one cell lacks there is a finding.
-func (j *judge) elsewhere(c catalog.Case, cell Cell) (catalog.HostFact, string) {
-	for _, fact := range []catalog.HostFact{catalog.HostRoot, catalog.HostTwoUIDs} {
-		if cell.Host[fact] != "" || !slices.Contains(c.Host, fact) {
-			continue
-		}
-		for _, f := range j.facts {
-			if f.Cell.Host[fact] != "" && selects(f, c.ID) {
-				return fact, f.Cell.Name
-			}
+func (j *judge) elsewhere(r Result) (catalog.HostFact, string) {
+	if r.Lacks != catalog.HostRoot && r.Lacks != catalog.HostTwoUIDs {
+		return "", ""
+	}
+	for _, f := range j.facts {
+		if f.Cell.Host[r.Lacks] != "" && selects(f, r.ID) {
+			return r.Lacks, f.Cell.Name
 		}
 	}
 	return "", ""

@@ -232,7 +232,9 @@ func TestCellByDesign(t *testing.T) {
 		opts := options()
 		opts.Strict = true
 		opts.Registered[1].Host = []catalog.HostFact{tc.needs}
-		facts := []report.Facts{shard("user", with(in(report.Blocked, "ALW-002", ""))...)}
+		blocked := in(report.Blocked, "ALW-002", "")
+		blocked.Lacks = tc.needs
+		facts := []report.Facts{shard("user", with(blocked)...)}
 		if tc.root {
 			root := shard("root", green()...)
 			root.Cell.Host = map[catalog.HostFact]string{tc.needs: "yes"}
