@@ -38,11 +38,13 @@ var _ = kit.Table(catalog.Case{
 	alone.Finish(ctx)
 
 	bad := t.Server("bad", b.flags...)
-	bad.StartTimeoutMS = 500
+	bad.StartTimeoutMS = 1500
 	if b.command != "" {
 		bad.Command = b.command
 	}
-	phase := t.Start(ctx, subject.Spec{Servers: []subject.Server{good, bad}})
+	phase := t.Start(ctx, subject.Spec{
+		Servers: []subject.Server{good, bad}, Limits: &subject.Limits{GarbageLines: 20},
+	})
 	t.Attempt("the start with the bad one", phase.Fate(ctx), kit.Be("exit code 125"))
 	failure := of(phase.Events(subject.EventError), "bad")
 	t.Attempt("the error event that names it", failure.Reason, kit.Differ(""))
