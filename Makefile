@@ -45,12 +45,12 @@ verify: build ## Run the checks against SUBJECT and give the verdict
 	build/bridgecheck verify --subject '$(SUBJECT)' --results '$(RESULTS)' $(if $(ID),--id '$(ID)') \
 	  $(if $(AREA),--area '$(AREA)') $(if $(PROFILE),--profile '$(PROFILE)') $(if $(call on,STRICT),--strict)
 
-case: ## Run one check: make case ID=ALW-002
+case: build ## Run one check, in labs of this machine: make case ID=ALW-002
 	@[ -n '$(ID)' ] || { echo "which check? make case ID=ALW-002; make list shows them"; exit 2; }
-	@$(MAKE) --no-print-directory verify
+	build/bridgecheck verify --engine none --subject '$(SUBJECT)' --results '$(RESULTS)' --id '$(ID)'
 
 report: build ## Show the last verdict on SUBJECT again
-	build/bridgecheck report --subject '$(SUBJECT)' --results '$(RESULTS)'
+	@build/bridgecheck report '$(RESULTS)/$(notdir $(SUBJECT))'
 
 list: build ## List all checks
 	@build/bridgecheck list

@@ -27,7 +27,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "6.7",
 	Needs:  []subject.Capability{subject.HostServers, subject.Events},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"interrupt-unhandled", "quit-ignored"},
+	Faults: []string{"interrupt-unhandled"},
 	Why:    "Ctrl-C is how most phases end.",
 }, []kit.Row[ending]{
 	{Name: "sigterm", Value: ending{signal: syscall.SIGTERM}},

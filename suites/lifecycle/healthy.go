@@ -41,7 +41,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "6.2",
 	Needs:  []subject.Capability{subject.HostServers},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"health-is-an-open-port", "health-by-initialize"},
+	Faults: []string{"health-is-an-open-port", "health-is-a-running-process", "health-by-initialize"},
 	Why:    "A server behind a wrapper accepts connections long before it works; one that was initialised by the bridge refuses its client.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "silent-stdio", Value: silentOnStdio},
