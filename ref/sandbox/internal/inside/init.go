@@ -91,17 +91,18 @@ func prepare(cfg *wire.Config) error {
 			return err
 		}
 	}
-	ready := wire.Ready{}
-	if ready.LandlockABI, err = restrict(cfg); err != nil {
+	applied, err := restrict(cfg)
+	if err != nil {
 		return err
 	}
-	if ready.Layers, err = selfCheck(cfg, ready.LandlockABI); err != nil {
+	layers, err := selfCheck(cfg, applied)
+	if err != nil {
 		return err
 	}
 	if err := handOver(cfg.Control, listeners); err != nil {
 		return at("ready", err)
 	}
-	return at("ready", wire.Send(cfg.Control, wire.Report{Ready: &ready}))
+	return at("ready", wire.Send(cfg.Control, wire.Report{Ready: &wire.Ready{Layers: layers}}))
 }
 
 // stageError names the step that did not work.

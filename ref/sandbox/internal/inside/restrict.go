@@ -3,6 +3,7 @@ package inside
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -10,22 +11,44 @@ import (
 	"bridgecheck/ref/sandbox/seccomp"
 )
 
+// applied is what the restrictions tell the self-check.
+type applied struct {
+	abi     int // of Landlock; 0 when it was not asked for
+	filters int // seccomp filters there were before ours
+}
+
 // restrict puts every restriction on the calling thread, from which the agent
-// is forked. It gives the Landlock ABI in force, 0 when Landlock was not asked
-// for.
-func restrict(cfg *wire.Config) (abi int, err error) {
+// is forked.
+func restrict(cfg *wire.Config) (a applied, err error) {
 	if err := dropCapabilities(cfg.Level); err != nil {
-		return 0, at("capabilities", err)
+		return a, at("capabilities", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return 0, at("no-new-privs", fmt.Errorf("prctl(PR_SET_NO_NEW_PRIVS): %w", err))
+		return a, at("no-new-privs", fmt.Errorf("prctl(PR_SET_NO_NEW_PRIVS): %w", err))
 	}
 	if cfg.Landlock {
-		if abi, err = landlocked(cfg); err != nil {
-			return 0, at("landlock", err)
+		if a.abi, err = landlocked(cfg); err != nil {
+			return a, at("landlock", err)
 		}
 	}
-	return abi, at("seccomp", filter(cfg))
+	if a.filters, err = countFilters(); err != nil {
+		return a, at("seccomp", err)
+	}
+	return a, at("seccomp", filter(cfg))
+}
+
+// countFilters gives the number of this thread's filters; a container's, or an
+// outer sandbox's, are among them.
+func countFilters() (int, error) {
+	status, err := threadStatus()
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(status["Seccomp_filters"])
+	if err != nil {
+		return 0, fmt.Errorf("read Seccomp_filters in /proc/thread-self/status: %w", err)
+	}
+	return n, nil
 }
 
 func filter(cfg *wire.Config) error {

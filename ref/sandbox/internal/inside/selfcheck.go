@@ -27,12 +27,12 @@ var namespaces = []struct{ layer, file string }{
 
 // selfCheck reads back, on the thread the agent is forked from, what is in
 // force, and gives the layers. What was asked for and is not there is an error.
-func selfCheck(cfg *wire.Config, abi int) (map[string]string, error) {
+func selfCheck(cfg *wire.Config, a applied) (map[string]string, error) {
 	layers := map[string]string{}
-	for _, check := range []func(*wire.Config, map[string]string) error{
-		checkNamespaces, checkInterfaces, checkStatus, checkDescriptors, checkLandlock,
+	for _, check := range []func(*wire.Config, applied, map[string]string) error{
+		checkNamespaces, checkInterfaces, checkMounts, checkStatus, checkDescriptors, checkLandlock,
 	} {
-		if err := check(cfg, layers); err != nil {
+		if err := check(cfg, a, layers); err != nil {
 			return nil, at("self-check", err)
 		}
 	}
@@ -40,13 +40,13 @@ func selfCheck(cfg *wire.Config, abi int) (map[string]string, error) {
 	if cfg.Limits.Any() {
 		layers["limits"] = on // set before the exec, or there is none
 	}
-	if abi > 0 {
-		layers["landlock-abi"] = strconv.Itoa(abi)
+	if a.abi > 0 {
+		layers["landlock-abi"] = strconv.Itoa(a.abi)
 	}
 	return layers, nil
 }
 
-func checkNamespaces(cfg *wire.Config, layers map[string]string) error {
+func checkNamespaces(cfg *wire.Config, _ applied, layers map[string]string) error {
 	for _, ns := range namespaces {
 		if cfg.Level == wire.SharedNone || (ns.file == "net" && cfg.Level != wire.Isolated) {
 			layers[ns.layer] = missing
@@ -66,7 +66,7 @@ func checkNamespaces(cfg *wire.Config, layers map[string]string) error {
 
 // checkDescriptors proves that the agent will inherit 0-2 and the declared
 // descriptors only.
-func checkDescriptors(cfg *wire.Config, layers map[string]string) error {
+func checkDescriptors(cfg *wire.Config, _ applied, layers map[string]string) error {
 	dir, err := os.Open("/proc/self/fd")
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func checkDescriptors(cfg *wire.Config, layers map[string]string) error {
 }
 
 // checkLandlock tries to read what no rule names.
-func checkLandlock(cfg *wire.Config, layers map[string]string) error {
+func checkLandlock(cfg *wire.Config, _ applied, layers map[string]string) error {
 	layers["landlock"] = off
 	if !cfg.Landlock {
 		return nil

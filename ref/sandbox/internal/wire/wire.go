@@ -82,8 +82,7 @@ type Listener struct {
 
 // Ready says that everything is in force and was read back.
 type Ready struct {
-	Layers      map[string]string
-	LandlockABI int
+	Layers map[string]string
 }
 
 // Failure is a step that did not work.
