@@ -266,6 +266,7 @@ func TestFewDescriptors(t *testing.T) {
 		t.Errorf("dial without a descriptor: %s %s", res.Status, body)
 	}
 	limit(1024)
+	c.Close()
 	// Accepting without one waits and goes on.
 	d := net.Dialer{Control: func(string, string, syscall.RawConn) error { limit(uint64(nextFD(t))); return nil }}
 	conn, err := d.Dial("tcp", l.addr)
