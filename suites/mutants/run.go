@@ -36,32 +36,40 @@ type Options struct {
 	Done func(Kill)
 }
 
-// Run builds and verifies the subject without a fault and then with each one.
-// A fault that cannot be built or verified is a Kill with a Problem; Run itself
-// never fails.
-func Run(ctx context.Context, b Builder, faults []Fault, verify Verify, o Options) Result {
-	r := Result{Full: o.Full, IDs: ids(faults, o), Kills: make([]Kill, len(faults))}
-	if r.Control = control(ctx, b, faults, verify, r.IDs); r.Control.Problem != "" {
-		r.Kills = nil
-		return r
+// Run builds and verifies the subject without a fault, then with each one, and
+// then every wrong subject named. What cannot be built or verified is a Kill
+// with a Problem; Run itself never fails.
+func Run(ctx context.Context, b Builder, faults []Fault, wrongs []string, verify Verify, o Options) Result {
+	r := Result{Full: o.Full, IDs: ids(faults, o), Kills: make([]Kill, len(faults)+len(wrongs))}
+	if len(faults) > 0 {
+		if r.Control = control(ctx, b, faults, verify, r.IDs); r.Control.Problem != "" {
+			r.Kills = nil
+			return r
+		}
 	}
-	var wait sync.WaitGroup
-	var mu sync.Mutex
 	if o.Parallel <= 0 {
 		o.Parallel = 2
 	}
+	var wait sync.WaitGroup
+	var mu sync.Mutex
 	slots := make(chan struct{}, o.Parallel)
-	for i, f := range faults {
+	inSlot := func(i int, one func() Kill) {
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			k := try(ctx, b, f, verify, idsOf(f, o))
+			k := one()
 			mu.Lock()
 			defer mu.Unlock()
 			if r.Kills[i] = k; o.Done != nil {
 				o.Done(k)
 			}
 		})
+	}
+	for i, kind := range wrongs { // first, since one of them hangs
+		inSlot(len(faults)+i, func() Kill { return TryWrong(ctx, b, kind, verify) })
+	}
+	for i, f := range faults {
+		inSlot(i, func() Kill { return try(ctx, b, f, verify, idsOf(f, o)) })
 	}
 	wait.Wait()
 	return r

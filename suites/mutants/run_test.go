@@ -86,7 +86,7 @@ func TestRun(t *testing.T) {
 	otherRow.Name, otherRow.Cases = "other-row", []string{"ALW-002.two"}
 	b := builder(t)
 	var done atomic.Int32
-	r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen, lampOut, both, harmless, row, otherRow}, verify, mutants.Options{
+	r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen, lampOut, both, harmless, row, otherRow}, nil, verify, mutants.Options{
 		Sentinels: []string{"ALW-003"}, Done: func(mutants.Kill) { done.Add(1) },
 	})
 	var caught []string
@@ -119,7 +119,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("does not say %q:\n%s", want, table.String())
 		}
 	}
-	if !mutants.Run(t.Context(), b, []mutants.Fault{doorOpen, lampOut}, verify, mutants.Options{}).OK() {
+	if !mutants.Run(t.Context(), b, []mutants.Fault{doorOpen, lampOut}, nil, verify, mutants.Options{}).OK() {
 		t.Error("two faults that are caught are not OK")
 	}
 }
@@ -128,7 +128,7 @@ func TestRun(t *testing.T) {
 func TestOnlyFailCatches(t *testing.T) {
 	b := builder(t)
 	for _, o := range []report.Outcome{report.Error, report.BlockedHost, report.Invalid, report.NA, report.MootDoor, report.Stale} {
-		r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen}, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
+		r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen}, nil, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
 			v, err := verify(ctx, s)
 			for i := range v.Cases {
 				if v.Cases[i].Outcome == report.Fail {
@@ -169,7 +169,7 @@ func TestControl(t *testing.T) {
 		}, "ALW-001(not-selected)"},
 	} {
 		tried = 0
-		r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen}, tc.verify, mutants.Options{})
+		r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen}, nil, tc.verify, mutants.Options{})
 		if r.OK() || !strings.Contains(r.Control.Problem, tc.says) || tried != 1 {
 			t.Errorf("%s: control %q, %d runs; want one that says %q", name, r.Control.Problem, tried, tc.says)
 		}
@@ -215,7 +215,7 @@ func TestBuild(t *testing.T) {
 
 // TestFull: each fault meets every check, and the matrix shows the empty row.
 func TestFull(t *testing.T) {
-	r := mutants.Run(t.Context(), builder(t), []mutants.Fault{doorOpen}, verify, mutants.Options{
+	r := mutants.Run(t.Context(), builder(t), []mutants.Fault{doorOpen}, nil, verify, mutants.Options{
 		Full: true, All: []string{"ALW-001", "ALW-002", "ALW-003"},
 	})
 	if !r.OK() {

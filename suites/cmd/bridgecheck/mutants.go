@@ -56,7 +56,8 @@ func (f *mutantsFlags) run(ctx context.Context) error {
 	if err := mutants.Check(faults, catalog.All()); err != nil && len(f.names) == 0 {
 		return harness(err)
 	}
-	if faults = f.choose(faults); len(faults) == 0 {
+	wrongs := f.chooseWrongs()
+	if faults = f.choose(faults); len(faults)+len(wrongs) == 0 {
 		return fmt.Errorf("no fault and no check is called %v", f.names)
 	}
 	root, err := os.Getwd()
@@ -69,7 +70,7 @@ func (f *mutantsFlags) run(ctx context.Context) error {
 	}
 	dir := filepath.Join(f.results, "mutants")
 	builder := mutants.Builder{Root: root, Package: "./ref/cmd/refbridge", Out: filepath.Join(bin, "mutants")}
-	result := mutants.Run(ctx, builder, faults, verifier(bin, dir), mutants.Options{
+	result := mutants.Run(ctx, builder, faults, wrongs, verifier(bin, dir), mutants.Options{
 		All: ids(catalog.All()), Full: f.full, Parallel: f.parallel,
 		Sentinels: slices.DeleteFunc(slices.Clone(sentinels), func(id string) bool { _, ok := catalog.Get(id); return !ok }),
 		Done:      func(k mutants.Kill) { fmt.Printf("%-8s %s\n", caught(k), k.Name) },
@@ -92,6 +93,14 @@ func (f *mutantsFlags) choose(faults []mutants.Fault) []mutants.Fault {
 		return !slices.ContainsFunc(f.names, func(name string) bool {
 			return name == m.Name || slices.Contains(m.Cases, name)
 		})
+	})
+}
+
+// chooseWrongs are the subjects that are wrong as a whole: all of them, or those
+// that are named.
+func (f *mutantsFlags) chooseWrongs() []string {
+	return slices.DeleteFunc(slices.Clone(mutants.Wrongs), func(kind string) bool {
+		return len(f.names) > 0 && !slices.Contains(f.names, "wrong-"+kind)
 	})
 }
 

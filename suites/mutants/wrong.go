@@ -1,0 +1,62 @@
+package mutants
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"bridgecheck/suites/report"
+)
+
+// Wrongs are the ways in which a subject can be wrong as a whole; the program
+// wrong is linked once for each.
+var Wrongs = []string{
+	"no-sandbox", "no-agent", "other-agent", "swallows-output", "old-answers",
+	"hangs", "crashes", "floods", "other-json", "leaves-early",
+}
+
+// wrongIDs are the checks that a wrong subject meets: any will do, since none
+// may pass. Few, because a subject that hangs uses up the cap of each.
+var wrongIDs = []string{"ALW-002", "LPB-003"}
+
+// TryWrong builds the wrong subject and verifies it. It is caught when the
+// verdict is red and each check failed, or ended as an error of the harness;
+// one that passed, or was left out, is what must never happen.
+func TryWrong(ctx context.Context, b Builder, kind string, verify Verify) Kill {
+	k := Kill{Name: "wrong-" + kind, Why: "a subject that is wrong as a whole"}
+	binary, err := b.wrong(ctx, kind)
+	if err != nil {
+		k.Problem = err.Error()
+		return k
+	}
+	v, err := verify(ctx, Subject{Label: k.Name, Binary: binary, IDs: wrongIDs})
+	if err != nil {
+		k.Problem = err.Error()
+		return k
+	}
+	for _, id := range wrongIDs {
+		seen := Seen{ID: id, Outcome: outcome(v, id)}
+		if v.Exit != report.ExitConformant && slices.Contains([]report.Outcome{report.Error, report.Invalid}, seen.Outcome) {
+			seen.Outcome = report.Fail // red, whoever is blamed
+		}
+		k.Named = append(k.Named, seen)
+	}
+	return k
+}
+
+func (b Builder) wrong(ctx context.Context, kind string) (string, error) {
+	dir := filepath.Join(b.Out, "wrong-"+kind)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("wrong subject %s: %w", kind, err)
+	}
+	binary := filepath.Join(dir, "wrong")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-X main.kind="+kind, "-o", binary, "./suites/mutants/wrong")
+	cmd.Dir, cmd.Env = b.Root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("wrong subject %s: go build: %w:\n%s", kind, err, out)
+	}
+	return binary, nil
+}
