@@ -8,20 +8,22 @@ import (
 	"bridgecheck/ref/sandbox/internal/wire"
 )
 
-// Main takes over when this process was started as the init of a sandbox, and
-// does not return then. Every program that launches calls it first thing in
-// main (and every test binary in TestMain): the sandbox's init is the
-// program's own binary, executed again under another name.
+// Main takes over when this process was started by this package (the init of a
+// sandbox, the step that sets its limits, a trial of Probe), and does not
+// return then. Every program that launches calls it first thing in main, and
+// every test binary in TestMain: these are the program's own binary, executed
+// again under another name.
 func Main() {
-	if len(os.Args) > 1 && os.Args[0] == wire.Arg0Limits {
-		inside.Limit(os.Args[1:])
+	switch args := os.Args; {
+	case len(args) == 2 && args[0] == wire.Arg0:
+		fd, err := strconv.Atoi(args[1])
+		if err != nil {
+			os.Exit(2)
+		}
+		inside.Run(uintptr(fd))
+	case len(args) > 1 && args[0] == wire.Arg0Limits:
+		inside.Limit(args[1:])
+	case len(args) == 1 && args[0] == wire.Arg0Nothing:
+		os.Exit(0)
 	}
-	if len(os.Args) != 2 || os.Args[0] != wire.Arg0 {
-		return
-	}
-	fd, err := strconv.Atoi(os.Args[1])
-	if err != nil {
-		os.Exit(2)
-	}
-	inside.Run(uintptr(fd))
 }

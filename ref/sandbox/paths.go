@@ -73,6 +73,9 @@ func (v *view) addProgram(p string) error {
 	if err != nil {
 		return nil
 	}
+	if info, err := os.Stat(real); err != nil || !info.Mode().IsRegular() {
+		return nil // a directory would show all that is in it
+	}
 	for _, m := range v.mounts {
 		if m.Dir && within(real, m.Path) {
 			if real != filepath.Clean(p) {

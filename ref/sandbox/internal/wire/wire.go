@@ -3,11 +3,12 @@
 // SOCK_SEQPACKET pair. End of file on the pair ends the sandbox.
 package wire
 
-// Program names under which a process is a sandbox's init, and the step that
-// sets limits for its agent.
+// Program names under which a process is a sandbox's init, the step that sets
+// limits for its agent, and a process that ends at once.
 const (
-	Arg0       = "bridge-init"
-	Arg0Limits = "bridge-limits"
+	Arg0        = "bridge-init"
+	Arg0Limits  = "bridge-limits"
+	Arg0Nothing = "bridge-nothing"
 )
 
 // Levels of containment.

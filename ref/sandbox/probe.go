@@ -1,0 +1,156 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"bridgecheck/ref/sandbox/internal/wire"
+)
+
+// HostReport is what this host can and cannot, each line found by doing it.
+type HostReport struct {
+	Kernel   string    `json:"kernel"`
+	UID      int       `json:"uid"`
+	Findings []Finding `json:"findings"`
+}
+
+// Finding is one thing tried.
+type Finding struct {
+	Name   string        `json:"name"`
+	OK     bool          `json:"ok"`
+	Detail string        `json:"detail,omitempty"` // of what works: an ABI, a limitation
+	Stage  string        `json:"stage,omitempty"`  // of what does not, as in Failure
+	Errno  syscall.Errno `json:"errno,omitempty"`
+	Error  string        `json:"error,omitempty"`
+	Causes []string      `json:"causes,omitempty"`
+}
+
+// Level is the strongest level this host can make, "" when none.
+func (r HostReport) Level() Level {
+	for _, level := range []Level{Isolated, SharedUserNS, SharedNone} {
+		for _, f := range r.Findings {
+			if f.Name == string(level) && f.OK {
+				return level
+			}
+		}
+	}
+	return ""
+}
+
+// trial is one line of the report.
+type trial struct {
+	name string
+	try  func() (detail string, err error)
+}
+
+// Probe tries each namespace by itself, each level as a whole, and each layer
+// that does not need a level. It starts no agent and leaves nothing; it takes
+// about 50 ms.
+func Probe() HostReport {
+	r := HostReport{Kernel: kernel(), UID: os.Geteuid()}
+	for _, t := range append(namespaceTrials(), levelTrials()...) {
+		f := Finding{Name: t.name}
+		detail, err := t.try()
+		var failure *Failure
+		switch {
+		case err == nil:
+			f.OK, f.Detail = true, detail
+		case errors.As(err, &failure):
+			f.Stage, f.Errno, f.Error, f.Causes = failure.Stage, failure.Errno, failure.Err.Error(), failure.Causes
+		default:
+			f.Error = err.Error()
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	return r
+}
+
+func kernel() string {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(name.Release[:]) + " " + unix.ByteSliceToString(name.Machine[:])
+}
+
+func namespaceTrials() []trial {
+	var all []trial
+	for _, ns := range []struct {
+		name string
+		flag uintptr
+	}{
+		{"userns", 0}, {"netns", syscall.CLONE_NEWNET}, {"pidns", syscall.CLONE_NEWPID}, {"mountns", syscall.CLONE_NEWNS},
+		{"ipcns", syscall.CLONE_NEWIPC}, {"utsns", syscall.CLONE_NEWUTS},
+	} {
+		all = append(all, trial{ns.name, func() (string, error) { return "", clone(syscall.CLONE_NEWUSER | ns.flag) }})
+	}
+	return all
+}
+
+// clone starts this program in new namespaces, in which it ends at once.
+func clone(flags uintptr) error {
+	attr := attributes(SharedUserNS, nil)
+	attr.Cloneflags, attr.AmbientCaps = flags, nil
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{wire.Arg0Nothing}, &syscall.ProcAttr{Dir: "/", Sys: attr})
+	if err != nil {
+		return failed(StageClone, err)
+	}
+	wait(pid)
+	return nil
+}
+
+func levelTrials() []trial {
+	bare := Spec{Path: "/never-started", Cwd: "/", Seccomp: Off}
+	at := func(level Level, change func(*Spec)) func() (map[string]string, []Listener, error) {
+		spec := bare
+		spec.Level = level
+		if change != nil {
+			change(&spec)
+		}
+		return func() (map[string]string, []Listener, error) { return try(spec) }
+	}
+	plain := func(f func() (map[string]string, []Listener, error)) func() (string, error) {
+		return func() (string, error) { _, _, err := f(); return "", err }
+	}
+	return []trial{
+		{"landlock", func() (string, error) {
+			layers, _, err := at(SharedNone, func(s *Spec) { s.Landlock = true })()
+			return "ABI " + layers["landlock-abi"], err
+		}},
+		{"seccomp", plain(at(SharedNone, func(s *Spec) { s.Seccomp = Baseline }))},
+		{"limit of processes", plain(at(SharedNone, func(s *Spec) { s.Limits.PIDs = 1 }))},
+		{string(Isolated), func() (string, error) {
+			_, doors, err := at(Isolated, func(s *Spec) { s.Ports = []uint16{0} })()
+			for _, d := range doors {
+				if d.V6 {
+					return "IPv4 and IPv6", err
+				}
+			}
+			return "IPv4 only", err
+		}},
+		{string(SharedUserNS), plain(at(SharedUserNS, nil))},
+		{string(SharedNone), plain(at(SharedNone, nil))},
+	}
+}
+
+// try makes a sandbox, starts nothing in it, and ends it.
+func try(spec Spec) (map[string]string, []Listener, error) {
+	const patience = 10 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s, err := Launch(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.Kill(); err != nil {
+		return nil, nil, fmt.Errorf("end the trial: %w", err)
+	}
+	_, _ = s.Wait() // it was killed: the error says so
+	return s.Layers(), s.Listeners(), nil
+}
