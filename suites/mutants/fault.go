@@ -31,6 +31,9 @@ type Fault struct {
 	Edit `yaml:",inline"`
 	// Also are further edits that the first one needs, as an import.
 	Also []Edit `yaml:"also,omitempty"`
+	// With are parts that several faults share: lists of edits in
+	// faults/parts/NAME.yaml.
+	With []string `yaml:"with,omitempty"`
 	// Cases are the checks (ALW-012), or rows (ALW-012.cgnat), that must turn
 	// red.
 	Cases []string `yaml:"cases"`
@@ -71,19 +74,47 @@ func LoadFS(fsys fs.FS) ([]Fault, error) {
 }
 
 func read(fsys fs.FS, name string) (Fault, error) {
-	data, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return Fault{}, fmt.Errorf("read: %w", err)
-	}
 	var f Fault
-	data = block.ReplaceAll(data, []byte("${1}2"))
-	if err := yaml.UnmarshalWithOptions(data, &f, yaml.DisallowUnknownField()); err != nil {
-		return Fault{}, fmt.Errorf("parse: %w", err)
+	if err := parse(fsys, name, &f); err != nil {
+		return Fault{}, err
+	}
+	for _, part := range f.With {
+		edits, err := readPart(fsys, part)
+		if err != nil {
+			return Fault{}, err
+		}
+		f.Also = append(f.Also, edits...)
 	}
 	if f.Name != strings.TrimSuffix(path.Base(name), ".yaml") {
 		return Fault{}, fmt.Errorf("the name is %q; it must be that of the file", f.Name)
 	}
 	return f, f.validate()
+}
+
+func readPart(fsys fs.FS, name string) ([]Edit, error) {
+	var part struct {
+		Why   string `yaml:"why"`
+		Edits []Edit `yaml:"edits"`
+	}
+	if err := parse(fsys, "faults/parts/"+name+".yaml", &part); err != nil {
+		return nil, fmt.Errorf("part %s: %w", name, err)
+	}
+	if part.Why == "" || len(part.Edits) == 0 {
+		return nil, fmt.Errorf("part %s: give why and edits", name)
+	}
+	return part.Edits, nil
+}
+
+func parse(fsys fs.FS, name string, v any) error {
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return fmt.Errorf("read: %w", err)
+	}
+	data = block.ReplaceAll(data, []byte("${1}2"))
+	if err := yaml.UnmarshalWithOptions(data, v, yaml.DisallowUnknownField()); err != nil {
+		return fmt.Errorf("parse: %w", err)
+	}
+	return nil
 }
 
 // block is the head of a block of Go. It gets the indentation indicator (YAML 1.2,
