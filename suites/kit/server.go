@@ -46,6 +46,22 @@ func (t *T) announcements(name string) string {
 // one.
 func (a *Agent) Call(ctx context.Context, server, tool string, arguments map[string]any) attempt.Observation {
 	ginkgo.GinkgoHelper()
+	url := a.Env(ctx, ServerVariable(server, "URL"))
+	if url == "" {
+		ginkgo.Fail("the agent's environment names no URL of server " + server)
+	}
+	att := attempt.Attempt{
+		Op: attempt.OpMCP, URL: url, Transport: "http", Era: "legacy", Via: "environment", Tool: tool, Arguments: arguments,
+	}
+	if token := a.Env(ctx, ServerVariable(server, "TOKEN")); token != "" {
+		att.Headers = map[string]string{"Authorization": "Bearer " + token}
+	}
+	return a.Do(ctx, att)
+}
+
+// ServerVariable is the environment's name for what leads to a server: its URL
+// or its TOKEN (CONTRACT.md 1.9).
+func ServerVariable(server, what string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z':
@@ -55,15 +71,5 @@ func (a *Agent) Call(ctx context.Context, server, tool string, arguments map[str
 		}
 		return '_'
 	}, server)
-	url := a.Env(ctx, "BRIDGE_SERVER_"+name+"_URL")
-	if url == "" {
-		ginkgo.Fail("the agent's environment names no URL of server " + server)
-	}
-	att := attempt.Attempt{
-		Op: attempt.OpMCP, URL: url, Transport: "http", Era: "legacy", Via: "environment", Tool: tool, Arguments: arguments,
-	}
-	if token := a.Env(ctx, "BRIDGE_SERVER_"+name+"_TOKEN"); token != "" {
-		att.Headers = map[string]string{"Authorization": "Bearer " + token}
-	}
-	return a.Do(ctx, att)
+	return "BRIDGE_SERVER_" + name + "_" + what
 }

@@ -19,6 +19,7 @@ import (
 	"bridgecheck/suites/report"
 
 	// The areas register their checks.
+	_ "bridgecheck/suites/adapter"
 	_ "bridgecheck/suites/allowlist"
 	_ "bridgecheck/suites/claims"
 	_ "bridgecheck/suites/escape"

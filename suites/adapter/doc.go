@@ -1,0 +1,97 @@
+// Package adapter checks how an MCP server on the host looks from inside the
+// sandbox (area MCP): through every door, in both eras of the protocol, both
+// ways, token for token. The far side is the server's own account of what
+// reached it.
+package adapter
+
+import (
+	"context"
+	"net/url"
+
+	"bridgecheck/fakes/attempt"
+	"bridgecheck/suites/kit"
+	"bridgecheck/suites/subject"
+)
+
+// The newest revision of each era.
+const (
+	legacy = "2025-11-25"
+	modern = "2026-07-28"
+)
+
+// door is one kind of way from the agent to a server.
+type door struct {
+	needs     []subject.Capability
+	transport string
+	via       string
+	url       func(ctx context.Context, p *kit.Phase, server string) string
+}
+
+var (
+	absolute = door{[]subject.Capability{subject.VirtualNames, subject.AbsoluteForm}, "http", "proxy", virtual}
+	connect  = door{[]subject.Capability{subject.VirtualNames, subject.Connect}, "http", "connect", virtual}
+	loopback = door{[]subject.Capability{subject.RelayPorts}, "http", "direct", relayed}
+	path     = door{[]subject.Capability{subject.PathRoutes}, "http", "direct", route}
+	socket   = door{[]subject.Capability{subject.UnixDoor}, "unix", "", told("unix", "http")}
+	events   = door{[]subject.Capability{subject.SSE, subject.RelayPorts}, "sse", "direct", told("loopback", "sse")}
+)
+
+// virtual is a server that has no other name than the default one.
+func virtual(_ context.Context, _ *kit.Phase, server string) string {
+	return "http://" + server + ".mcp.internal/mcp"
+}
+
+func relayed(ctx context.Context, p *kit.Phase, server string) string {
+	return p.Agent.Env(ctx, kit.ServerVariable(server, "URL"))
+}
+
+func route(ctx context.Context, p *kit.Phase, server string) string {
+	return "http://" + p.Agent.Proxy(ctx) + "/mcp/" + server
+}
+
+// told is a door whose URL only the ready event tells.
+func told(kind, transport string) func(context.Context, *kit.Phase, string) string {
+	return func(ctx context.Context, p *kit.Phase, server string) string {
+		for _, d := range p.Ready(ctx).Doors {
+			if d.Server == server && d.Kind == kind && d.Transport == transport {
+				return d.URL
+			}
+		}
+		return ""
+	}
+}
+
+// call is one session of an MCP client through the door: initialise, list the
+// tools, call one.
+func (d door) call(ctx context.Context, p *kit.Phase, server, era, tool string, arguments map[string]any) attempt.Observation {
+	att := attempt.Attempt{
+		Op: attempt.OpMCP, URL: d.url(ctx, p, server), Transport: d.transport, Via: d.via, Era: era, Tool: tool, Arguments: arguments,
+	}
+	if d.transport == "unix" {
+		if u, err := url.Parse(att.URL); err == nil {
+			att.Path, att.URL = u.Path, "http://localhost/mcp"
+		}
+	}
+	return p.Agent.Do(ctx, att)
+}
+
+// require ends the row where the subject does not claim the door.
+func (d door) require(t *kit.T) {
+	for _, need := range d.needs {
+		t.Require(need)
+	}
+}
+
+// host is the spec with these servers on the host.
+func host(servers ...subject.Server) subject.Spec { return subject.Spec{Servers: servers} }
+
+// count is how many lines are exactly this.
+func count(lines []string, line string) int {
+	n := 0
+	for _, l := range lines {
+		if l == line {
+			n++
+		}
+	}
+	return n
+}
