@@ -9,7 +9,7 @@ RESULTS  ?= results
 FUZZTIME ?= 10s
 
 go_folders := ref suites fakes containers
-programs   := ./ref/cmd/refbridge ./suites/cmd/bridgecheck ./fakes/cmd/probe ./fakes/cmd/fakemcp
+programs   := ./ref/cmd/refbridge ./suites/cmd/bridgecheck ./fakes/cmd/probe ./fakes/cmd/fakemcp ./fakes/cmd/knob
 
 # A value of 0 or nothing is off.
 on = $(filter-out 0,$($1))

@@ -60,6 +60,7 @@ type start struct {
 	noAgent bool
 	user    *syscall.Credential
 	rawSpec []byte
+	knob    string
 	stderr  *os.File
 }
 
@@ -158,7 +159,8 @@ func (t *T) launch(s *start) (*Phase, error) {
 		s.files = append(s.files, theirs...)
 		args = append(args, "--control", fmt.Sprint(2+len(s.files)))
 	}
-	p.cmd = exec.Command(t.run.cfg.Subject, args...)
+	line := s.command(t.run.cfg, args)
+	p.cmd = exec.Command(line[0], line[1:]...)
 	p.cmd.Dir = dir
 	p.cmd.Env = append(baseEnv(dir), s.env...)
 	p.cmd.ExtraFiles = s.files

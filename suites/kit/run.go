@@ -22,9 +22,10 @@ import (
 type Config struct {
 	// Subject is the executable under test, as a path inside the lab.
 	Subject string `json:"subject"`
-	// Probe and FakeMCP are the fakes' executables, as paths inside the lab.
+	// Probe, FakeMCP and Knob are the fakes' executables, as paths inside the lab.
 	Probe   string `json:"probe"`
 	FakeMCP string `json:"fake_mcp"`
+	Knob    string `json:"knob"`
 	// Select are the ids of this shard.
 	Select []string `json:"select"`
 	// Facts is the file written last; evidence goes into folders beside it.

@@ -27,7 +27,7 @@ const SuiteEnv = "BRIDGECHECK_SUITE"
 // CellOrder is what one cell is to run, with paths as they are in the cell.
 type CellOrder struct {
 	Cell report.Cell `json:"cell"`
-	// Programs are bridgecheck, subject, probe and fakemcp.
+	// Programs are bridgecheck, subject and the fakes.
 	Programs  map[string]string `json:"programs"`
 	Shards    [][]string        `json:"shards"`
 	Out       string            `json:"out"`
@@ -55,7 +55,7 @@ func runShard(ctx context.Context, o CellOrder, i int, ids []string, inContainer
 	}
 	bin := func(name string) string { return lab.Root + "/bin/" + name }
 	cfg := kit.Config{
-		Subject: bin("subject"), Probe: bin("probe"), FakeMCP: bin("fakemcp"),
+		Subject: bin("subject"), Probe: bin("probe"), FakeMCP: bin("fakemcp"), Knob: bin("knob"),
 		Select: ids, Facts: lab.Root + "/out/facts.json", Cell: o.Cell, HostNetNS: o.HostNetNS, Seed: o.Seed,
 	}
 	raw, err := json.Marshal(cfg)

@@ -25,7 +25,7 @@ const (
 
 // Request is one subject, the checks to run on it and where.
 type Request struct {
-	// Bin is the folder of bridgecheck, probe and fakemcp.
+	// Bin is the folder of bridgecheck and the fakes.
 	Bin string
 	// Subject is the executable under test.
 	Subject string
@@ -72,7 +72,7 @@ func Run(ctx context.Context, q Request, stdout, stderr io.Writer) ([]report.Fac
 
 func (q Request) programs() map[string]string {
 	programs := map[string]string{"subject": q.Subject}
-	for _, name := range []string{"bridgecheck", "probe", "fakemcp"} {
+	for _, name := range []string{"bridgecheck", "probe", "fakemcp", "knob"} {
 		programs[name] = filepath.Join(q.Bin, name)
 	}
 	return programs

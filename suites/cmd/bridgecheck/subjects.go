@@ -45,7 +45,7 @@ func binDir() (string, error) {
 		return "", fmt.Errorf("find this program: %w", err)
 	}
 	dir := filepath.Dir(self)
-	for _, name := range []string{"probe", "fakemcp"} {
+	for _, name := range []string{"probe", "fakemcp", "knob"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			return "", fmt.Errorf("the fake %s is missing beside %s; `make build` makes it", name, self)
 		}
