@@ -17,23 +17,36 @@ import (
 func (t *T) Outside(ctx context.Context) *Agent {
 	ginkgo.GinkgoHelper()
 	if t.outside == nil {
-		t.outside = t.probe("outside", &syscall.SysProcAttr{})
+		t.outside = t.probe("outside", nil, &syscall.SysProcAttr{})
 	}
 	return t.outside
 }
 
-// Bare returns a probe in a new user and network namespace in which nothing
-// was set up: its lo is down, nothing can be reached. It shows that an
-// observation of a prepared namespace is not simply how every one looks.
+// OutsideWith returns another probe outside, with more in its environment.
+func (t *T) OutsideWith(ctx context.Context, env ...string) *Agent {
+	ginkgo.GinkgoHelper()
+	return t.probe("outside", env, &syscall.SysProcAttr{})
+}
+
+// OnTerminal returns a probe outside whose controlling terminal is this one.
+func (t *T) OnTerminal(ctx context.Context, terminal *os.File) *Agent {
+	ginkgo.GinkgoHelper()
+	return t.probe("outside on a terminal", nil, &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}, terminal)
+}
+
+// Bare returns a probe in a new user, network and mount namespace in which
+// nothing was set up and nothing is refused: its lo is down, nothing can be
+// reached, and all of it may be changed. It shows that an observation of a
+// prepared namespace is not simply how every one looks.
 func (t *T) Bare(ctx context.Context) *Agent {
 	ginkgo.GinkgoHelper()
-	return t.probe("in a bare namespace", &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
+	return t.probe("in a bare namespace", nil, &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
 		// Who makes a namespace may change it; an exec as another uid than 0 would
 		// lose that.
-		AmbientCaps: []uintptr{unix.CAP_NET_ADMIN},
+		AmbientCaps: []uintptr{unix.CAP_NET_ADMIN, unix.CAP_NET_RAW, unix.CAP_SYS_ADMIN},
 	})
 }
 
@@ -41,14 +54,15 @@ func (t *T) Bare(ctx context.Context) *Agent {
 // needs the host fact two-uids.
 func (t *T) OtherUser(ctx context.Context) *Agent {
 	ginkgo.GinkgoHelper()
-	return t.probe("outside as another user", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: otherUID, Gid: otherUID}})
+	return t.probe("outside as another user", nil, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: otherUID, Gid: otherUID}})
 }
 
-func (t *T) probe(where string, attr *syscall.SysProcAttr) *Agent {
+func (t *T) probe(where string, env []string, attr *syscall.SysProcAttr, files ...*os.File) *Agent {
 	ginkgo.GinkgoHelper()
 	attr.Pdeathsig = syscall.SIGKILL
 	cmd := exec.Command(t.run.cfg.Probe)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr = t.dir(), baseEnv(t.dir()), attr
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = t.dir(), append(baseEnv(t.dir()), env...), attr
+	cmd.ExtraFiles = files
 	stderr := &tail{}
 	cmd.Stderr, cmd.WaitDelay = stderr, time.Second
 	stdin, err := cmd.StdinPipe()

@@ -62,6 +62,8 @@ type start struct {
 	rawSpec []byte
 	knob    string
 	stderr  *os.File
+	// terminal says that stderr is the controlling terminal.
+	terminal bool
 }
 
 // WithControl opens the control stream.
@@ -91,6 +93,18 @@ func WithFile(fd int, f *os.File) Option {
 
 // WithStderr sends what the subject and its agent write there to a file, whole.
 func WithStderr(f *os.File) Option { return func(s *start) { s.stderr = f } }
+
+// OnTerminal starts the subject as a person does: the terminal controls its
+// session, and is its standard error.
+func OnTerminal(terminal *os.File) Option {
+	return func(s *start) { s.stderr, s.terminal = terminal, true }
+}
+
+// AsOtherUser starts the subject as another user of the host; it needs the host
+// fact two-uids.
+func AsOtherUser() Option {
+	return func(s *start) { s.user = &syscall.Credential{Uid: otherUID, Gid: otherUID} }
+}
 
 // Start runs the subject with the probe as its agent, unless the spec names
 // another. It returns as soon as the process runs; the first attempt waits.
@@ -148,6 +162,9 @@ func (t *T) launch(s *start) (*Phase, error) {
 	if err := os.WriteFile(specFile, raw, 0o600); err != nil {
 		return nil, err
 	}
+	if err := s.own(dir, filepath.Join(dir, "tmp"), specFile); err != nil {
+		return nil, err
+	}
 	args := append([]string{"run", "--spec", specFile, "--events", eventPath}, s.args...)
 	p := &Phase{t: t, dir: dir, stderr: &tail{}, events: &eventLog{path: eventPath}, done: make(chan struct{})}
 	var theirs []*os.File
@@ -168,7 +185,10 @@ func (t *T) launch(s *start) (*Phase, error) {
 	if s.stderr != nil {
 		p.cmd.Stderr = s.stderr
 	}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: s.user}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !s.terminal, Pdeathsig: syscall.SIGKILL, Credential: s.user}
+	if s.terminal {
+		p.cmd.SysProcAttr.Setsid, p.cmd.SysProcAttr.Setctty, p.cmd.SysProcAttr.Ctty = true, true, 2
+	}
 	if err := p.begin(); err != nil {
 		return nil, err
 	}
@@ -176,6 +196,19 @@ func (t *T) launch(s *start) (*Phase, error) {
 		f.Close()
 	}
 	return p, nil
+}
+
+// own gives what the harness made to the user that the subject runs as.
+func (s *start) own(paths ...string) error {
+	if s.user == nil {
+		return nil
+	}
+	for _, path := range paths {
+		if err := os.Chown(path, int(s.user.Uid), int(s.user.Gid)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // begin gives the subject real pipes, so that what the agent inherits is what a

@@ -73,6 +73,9 @@ func (p *Phase) Signal(s syscall.Signal) {
 	_ = p.cmd.Process.Signal(s)
 }
 
+// SpecFile is the file with the spec that the subject was given.
+func (p *Phase) SpecFile() string { return filepath.Join(p.dir, "spec.json") }
+
 // Temp is the subject's TMPDIR, of this phase alone.
 func (p *Phase) Temp() string { return filepath.Join(p.dir, "tmp") }
 

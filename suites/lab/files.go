@@ -28,6 +28,9 @@ func prepareFiles(o Order) error {
 	if err := unix.Mount("lab", Root, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755"); err != nil {
 		return fmt.Errorf("mount %s: %w", Root, err)
 	}
+	if err := empty(); err != nil {
+		return err
+	}
 	if err := placePrograms(programs); err != nil {
 		return err
 	}
@@ -43,6 +46,23 @@ func prepareFiles(o Order) error {
 		return fmt.Errorf("own results: %w", err)
 	}
 	return coverResolver()
+}
+
+// emptied are the folders where a host's daemons and its users keep sockets. The
+// lab has its own: a check plants there what an agent must not reach, and
+// nothing of the machine is met. Set-uid programs work in them, for a control.
+var emptied = []string{"/run", "/tmp"}
+
+func empty() error {
+	for _, dir := range emptied {
+		if st, err := os.Lstat(dir); err != nil || !st.IsDir() {
+			continue // FHS 3.0 has both, yet an image may lack one
+		}
+		if err := unix.Mount("lab", dir, "tmpfs", unix.MS_NODEV, "mode=1777"); err != nil {
+			return fmt.Errorf("empty %s: %w", dir, err)
+		}
+	}
+	return nil
 }
 
 func ownDir(dir string, o Order) error {
@@ -102,7 +122,9 @@ func coverResolver() error {
 	} {
 		target, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			continue // not there: nothing of the machine can leak through it
+			// Not there, or in a folder that was emptied: nothing of the machine can
+			// leak through it, and without it 127.0.0.1 is asked, resolv.conf(5).
+			continue
 		}
 		own := filepath.Join(Root, filepath.Base(path))
 		if err := os.WriteFile(own, []byte(content), 0o644); err != nil {
