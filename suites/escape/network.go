@@ -11,7 +11,8 @@ import (
 	"bridgecheck/suites/subject"
 )
 
-// way is one way out by packets, with the errnos that are right refusals.
+// way is one way out by packets, with the errnos that are right refusals. What
+// has no port has no kind of server either.
 type way struct {
 	network string
 	kind    upstream.Kind
@@ -38,44 +39,25 @@ var _ = kit.Table(catalog.Case{
 	{Name: "tcp6", Value: way{"tcp6", upstream.RawEcho, "2001:db8::20", unreachable}},
 	{Name: "udp4", Value: way{"udp4", upstream.UDP, "203.0.113.20", unreachable}},
 	{Name: "udp6", Value: way{"udp6", upstream.UDP, "2001:db8::20", unreachable}},
+	{Name: "icmp4", Value: way{"icmp", "", "203.0.113.20", unreachable}},
+	{Name: "icmp6", Value: way{"icmp", "", "2001:db8::20", unreachable}},
+	{Name: "raw4", Value: way{"raw", "", "203.0.113.20", unreachable}},
+	{Name: "raw6", Value: way{"raw", "", "2001:db8::20", unreachable}},
 }, func(ctx context.Context, t *kit.T, w way) {
 	address := netip.MustParseAddr(w.host)
 	if address.Is6() {
 		t.RequireHost(catalog.HostIPv6)
 	}
+	if w.kind == "" {
+		ping(ctx, t, w)
+		return
+	}
 	host := t.UpstreamAt(w.kind, w.host)
-	ping := attempt.Attempt{Op: attempt.OpDial, Network: w.network, Address: host.Addr().String(), Data: []byte("ping"), Until: "size", Size: 4}
-	t.Control("the host answers outside", t.Outside(ctx).Do(ctx, ping), kit.HaveData("ping"))
+	hello := attempt.Attempt{Op: attempt.OpDial, Network: w.network, Address: host.Addr().String(), Data: []byte("ping"), Until: "size", Size: 4}
+	t.Control("the host answers outside", t.Outside(ctx).Do(ctx, hello), kit.HaveData("ping"))
 	before := host.Heard()
 
 	agent := t.Start(ctx, subject.Spec{}).Agent
-	t.Attempt("the same from the sandbox", agent.Do(ctx, ping), kit.HaveErrno(w.errnos...))
+	t.Attempt("the same from the sandbox", agent.Do(ctx, hello), kit.HaveErrno(w.errnos...))
 	t.FarSide("packets or connections the host heard since", host.Heard()-before, kit.BeNone())
-})
-
-var _ = kit.Table(catalog.Case{
-	ID:     "ESC-002",
-	Title:  "cannot meet the host on abstract sockets",
-	Must:   "The host's abstract Unix sockets MUST NOT be reachable from the sandbox, nor the sandbox's from the host.",
-	Level:  catalog.Security,
-	Clause: "11.2",
-	Needs:  []subject.Capability{subject.NetNS},
-	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"host-netns-shared"},
-	Why:    "Abstract sockets belong to the network namespace; a Landlock scope works in one direction only.",
-}, []kit.Row[bool]{
-	{Name: "out", Value: true},
-	{Name: "in", Value: false},
-}, func(ctx context.Context, t *kit.T, out bool) {
-	outside, agent := t.Outside(ctx), t.Start(ctx, subject.Spec{}).Agent
-	listener, dialler := outside, agent
-	if !out {
-		listener, dialler = agent, outside
-	}
-	name := "@bridgecheck-" + t.Unique()
-	listen := attempt.Attempt{Op: attempt.OpListen, Network: "unix", Address: name, Conn: "abstract"}
-	dial := attempt.Attempt{Op: attempt.OpDial, Network: "unix", Address: name, Data: []byte("ping"), Until: "size", Size: 4}
-	t.Control("a socket listens at the name", listener.Do(ctx, listen), kit.Succeed())
-	t.Control("its own side reaches it", listener.Do(ctx, dial), kit.HaveData("ping"))
-	t.Attempt("the other side does not", dialler.Do(ctx, dial), kit.HaveErrno("ECONNREFUSED", "EPERM"))
 })

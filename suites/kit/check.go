@@ -72,11 +72,16 @@ func (c check) id() string {
 	return c.Case.ID + "." + c.row
 }
 
+// in tells whether the check, or this row of it, is selected.
+func (c check) in(ids []string) bool {
+	return slices.Contains(ids, c.Case.ID) || slices.Contains(ids, c.id())
+}
+
 // declare turns the selected checks into Ginkgo specs. It runs once, before
 // RunSpecs.
 func (r *run) declare() {
 	for _, c := range checks {
-		if !slices.Contains(r.cfg.Select, c.Case.ID) {
+		if !c.in(r.cfg.Select) {
 			continue
 		}
 		ginkgo.It(c.id()+" "+c.Case.Title, ginkgo.Label("id:"+c.Case.ID, "level:"+string(c.Case.Level)), c.at, ginkgo.SpecTimeout(specCap),

@@ -111,16 +111,16 @@ func inRepository(at types.CodeLocation) string {
 	return fmt.Sprintf("%s:%d", file, at.LineNumber)
 }
 
-// ids are the selected ids that exist, in catalogue order.
+// selected are the ids asked for that there is something to run for, in order.
 func selected(want []string) []string {
 	var ids []string
-	for _, c := range checks {
-		if slices.Contains(want, c.Case.ID) && !slices.Contains(ids, c.Case.ID) {
-			ids = append(ids, c.Case.ID)
+	for _, id := range want {
+		if slices.ContainsFunc(checks, func(c check) bool { return c.in([]string{id}) }) {
+			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
-	return ids
+	return slices.Compact(ids)
 }
 
 // Require ends the check as not applicable when the subject does not claim c:

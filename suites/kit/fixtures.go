@@ -66,9 +66,6 @@ func (t *T) Name(name string, answers ...dns.Answer) {
 // Queries is how often the lab's DNS server was asked for the name.
 func (t *T) Queries(name string) int { return t.run.dns.Queries(name) }
 
-// FakeMCP is the executable of the fake MCP server; fakes/mcp has its flags.
-func (t *T) FakeMCP() string { return t.run.cfg.FakeMCP }
-
 // Probe is the executable of the probe, for a spec that is written by hand.
 func (t *T) Probe() string { return t.run.cfg.Probe }
 

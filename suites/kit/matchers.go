@@ -93,6 +93,17 @@ func Be(want any) types.GomegaMatcher {
 	return matcher{describe(want), func(got any) (bool, error) { return reflect.DeepEqual(got, want), nil }}
 }
 
+// BeOneOf wants one of the words.
+func BeOneOf(words ...string) types.GomegaMatcher {
+	return matcher{strings.Join(words, " or "), func(got any) (bool, error) {
+		word, ok := got.(string)
+		if !ok {
+			return false, fmt.Errorf("harness: %T is no word", got)
+		}
+		return slices.Contains(words, word), nil
+	}}
+}
+
 // Differ wants a value that is not equal to this one.
 func Differ(from any) types.GomegaMatcher {
 	return matcher{"other than " + describe(from), func(got any) (bool, error) { return !reflect.DeepEqual(got, from), nil }}

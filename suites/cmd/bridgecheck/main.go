@@ -77,6 +77,6 @@ ref-native, is one.`,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
 	}
-	cmd.AddCommand(verifyCommand(), mutantsCommand(), listCommand(), explainCommand(), reportCommand(), doctorCommand(), cellCommand(), suiteCommand())
+	cmd.AddCommand(verifyCommand(), mutantsCommand(), listCommand(), explainCommand(), reportCommand(), gateCommand(), doctorCommand(), cellCommand(), suiteCommand())
 	return cmd
 }

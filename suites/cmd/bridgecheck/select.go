@@ -40,8 +40,13 @@ func (s selection) resolve(profiles []report.Profile) ([]string, []report.Profil
 func (s selection) choose(all []catalog.Case) ([]string, error) {
 	var chosen []string
 	for _, id := range s.ids {
-		if _, ok := catalog.Get(id); !ok {
+		check, row, named := strings.Cut(id, ".")
+		c, ok := catalog.Get(check)
+		switch {
+		case !ok:
 			return nil, fmt.Errorf("there is no check %q; `bridgecheck list` shows all", id)
+		case named && !slices.Contains(c.Rows, row):
+			return nil, fmt.Errorf("check %s has no row %q; `bridgecheck explain %s` shows them", check, row, check)
 		}
 		chosen = append(chosen, id)
 	}

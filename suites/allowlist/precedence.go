@@ -1,0 +1,89 @@
+package allowlist
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"bridgecheck/suites/catalog"
+	"bridgecheck/suites/kit"
+	"bridgecheck/suites/subject"
+)
+
+// conflict is an allow and a deny list that both name the same host.
+type conflict struct{ allow, deny func(exact subject.Rule) subject.Rule }
+
+func itself(r subject.Rule) subject.Rule { return r }
+
+// above is the wildcard rule that the name falls under.
+func above(r subject.Rule) subject.Rule {
+	_, parent, _ := strings.Cut(r.Host, ".")
+	return subject.Rule{Host: "*." + parent, Port: r.Port}
+}
+
+var _ = kit.Table(catalog.Case{
+	ID:     "ALW-023",
+	Title:  "lets deny beat allow and an empty list deny everything",
+	Must:   "Deny MUST beat allow, an empty list MUST deny everything, and a list that cannot be parsed MUST stop the start.",
+	Level:  catalog.Security,
+	Clause: "5.23",
+	Needs:  []subject.Capability{subject.Connect},
+	Faults: []string{"allow-beats-deny", "empty-allows-all", "bad-rules-dropped"},
+	Why:    "Configurations that were not read, or read as empty, have opened everything.",
+}, []kit.Row[func(context.Context, *kit.T)]{
+	{Name: "deny-exact", Value: conflict{itself, itself}.check},
+	{Name: "deny-below-wildcard", Value: conflict{above, itself}.check},
+	{Name: "deny-wildcard", Value: conflict{itself, above}.check},
+	{Name: "empty", Value: deniesAll},
+	{Name: "unparsable-type", Value: stops(`"*"`)},
+	{Name: "unparsable-rule", Value: stops(`[{"host": "a.test", "port": 443}, {"host": "b.test:443"}]`)},
+	{Name: "unparsable-key", Value: stops(`[{"host": "a.test", "port": 443, "ports": [80]}]`)},
+}, func(ctx context.Context, t *kit.T, run func(context.Context, *kit.T)) { run(ctx, t) })
+
+func (c conflict) check(ctx context.Context, t *kit.T) {
+	u := t.HTTP()
+	rule := u.Rule()
+	other := subject.Rule{Host: "unrelated.test", Port: u.Port()}
+	allowed := t.Start(ctx, subject.Spec{Allow: []subject.Rule{c.allow(rule)}, Deny: []subject.Rule{other}}).Agent
+	denied := t.Start(ctx, subject.Spec{Allow: []subject.Rule{c.allow(rule)}, Deny: []subject.Rule{c.deny(rule)}}).Agent
+	for _, f := range forms(t) {
+		t.Control(f.name+" with another host denied", f.ask(ctx, allowed, u.Authority()), kit.BeStatus(200))
+		heard, queries := u.Heard(), t.Queries(u.Name)
+		t.Attempt(f.name+" with this host denied", f.ask(ctx, denied, u.Authority()), f.refused)
+		t.FarSide("connections for the attempt", u.Heard()-heard, kit.BeNone())
+		t.FarSide("DNS queries for the attempt", t.Queries(u.Name)-queries, kit.BeNone())
+	}
+}
+
+func deniesAll(ctx context.Context, t *kit.T) {
+	u := t.HTTP()
+	listed := t.Start(ctx, subject.Spec{Allow: []subject.Rule{u.Rule()}}).Agent
+	empty := t.Start(ctx, subject.Spec{Allow: []subject.Rule{}}).Agent
+	for _, f := range forms(t) {
+		t.Control(f.name+" when listed", f.ask(ctx, listed, u.Authority()), kit.BeStatus(200))
+		heard := u.Heard()
+		t.Attempt(f.name+" with an empty list", f.ask(ctx, empty, u.Authority()), f.refused)
+		t.FarSide("connections for the attempt", u.Heard()-heard, kit.BeNone())
+	}
+}
+
+// stops starts the subject with a list that it cannot read.
+func stops(list string) func(context.Context, *kit.T) {
+	return func(ctx context.Context, t *kit.T) {
+		with := func(list string) *kit.Phase {
+			agent, err := json.Marshal(t.Probe())
+			if err != nil {
+				t.Fatal("encode: %v", err)
+			}
+			return t.Start(ctx, subject.Spec{}, kit.WithRawSpec([]byte(`{"allow": `+list+`, "agent": {"path": `+string(agent)+`}}`)))
+		}
+		t.Control("a list that can be read", with(`[{"host": "a.test", "port": 443}]`).Fate(ctx), kit.Be("the agent runs"))
+
+		phase := with(list)
+		t.Attempt("the start with "+list, phase.Fate(ctx), kit.Be("exit code 125"))
+		t.FarSide("ready events", len(phase.Events(subject.EventReady)), kit.BeNone())
+		if t.Subject().Claims(subject.Events) {
+			t.Attempt("events that tell the error", len(phase.Events(subject.EventError)), kit.Be(1))
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"bridgecheck/suites/report"
+)
+
+type gateFlags struct {
+	verifyFlags
+	base, head string
+	repeat     int
+}
+
+func gateCommand() *cobra.Command {
+	var f gateFlags
+	cmd := &cobra.Command{
+		Use:   "gate --base A --head B",
+		Short: "Say what the head of a change broke, mended and newly claims",
+		Long: `gate compares two subjects on this host, or two folders with the verdict.yaml of
+earlier runs. It prints one page of Markdown and exits with 0 when the head broke
+nothing, 1 when it did, 4 when that cannot be said.`,
+		Example: `  bridgecheck gate --base ./sandbox-main --head ./sandbox-pr --repeat 2
+  bridgecheck gate --base results/before --head results/after`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&f.base, "base", "", "subject or results folder before the change")
+	cmd.Flags().StringVar(&f.head, "head", "", "subject or results folder after it")
+	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "runs of each subject; an outcome that differs between them is a flip")
+	for _, name := range []string{"base", "head"} {
+		_ = cmd.MarkFlagRequired(name) // it is registered two lines up
+	}
+	return cmd
+}
+
+func (f *gateFlags) run(ctx context.Context) error {
+	if f.repeat < 1 {
+		return fmt.Errorf("--repeat is at least 1")
+	}
+	dir := filepath.Join(f.results, "gate")
+	base, err := f.side(ctx, f.base, filepath.Join(dir, "base"))
+	if err != nil {
+		return err
+	}
+	head, err := f.side(ctx, f.head, filepath.Join(dir, "head"))
+	if err != nil {
+		return err
+	}
+	g := report.Compare(base, head)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return harness(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "gate.md"), []byte(g.Page()), 0o644); err != nil {
+		return harness(err)
+	}
+	fmt.Print(g.Page())
+	if code := g.Exit(); code != 0 {
+		return exitError{code: code}
+	}
+	return nil
+}
+
+// side reads the verdict of a results folder, or runs a subject as often as
+// asked for.
+func (f *gateFlags) side(ctx context.Context, arg, dir string) ([]report.Verdict, error) {
+	if _, err := os.Stat(filepath.Join(arg, "verdict.yaml")); err == nil {
+		v, err := report.ReadYAML(filepath.Join(arg, "verdict.yaml"))
+		if err != nil {
+			return nil, harness(err)
+		}
+		return []report.Verdict{v}, nil
+	}
+	bin, err := binDir()
+	if err != nil {
+		return nil, harness(err)
+	}
+	sub, err := findSubject(arg, bin)
+	if err != nil {
+		return nil, harness(err)
+	}
+	var runs []report.Verdict
+	for i := range f.repeat {
+		v, err := f.verdict(ctx, bin, sub, filepath.Join(dir, fmt.Sprint(i+1)))
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, v)
+	}
+	return runs, nil
+}

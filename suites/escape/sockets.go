@@ -1,0 +1,53 @@
+package escape
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"bridgecheck/fakes/attempt"
+	"bridgecheck/suites/catalog"
+	"bridgecheck/suites/kit"
+	"bridgecheck/suites/subject"
+)
+
+var _ = kit.Table(catalog.Case{
+	ID:     "ESC-003",
+	Title:  "cannot reach a socket of the host by its path",
+	Must:   "Pathname sockets outside the declared ones MUST NOT be reachable, wherever they lie.",
+	Level:  catalog.Security,
+	Clause: "11.3",
+	Needs:  []subject.Capability{subject.NetNS},
+	Host:   []catalog.HostFact{catalog.HostUserNS},
+	Faults: []string{"host-files-shown", "run-and-tmp-shown"},
+	Why:    "One connection to the container engine, the session bus or a multiplexer is a shell on the host; a list of paths to hide is never complete.",
+}, []kit.Row[string]{
+	{Name: "docker", Value: "/run/docker.sock"},
+	{Name: "dbus", Value: "/run/user/UID/bus"},
+	{Name: "ssh-agent", Value: "/tmp/ssh-planted/agent.1"},
+	{Name: "tmux", Value: "/tmp/tmux-UID/default"},
+	{Name: "odd", Value: "WORK/x.sock"},
+}, func(ctx context.Context, t *kit.T, pattern string) {
+	path := strings.NewReplacer("UID", strconv.Itoa(os.Getuid()), "WORK", t.Dir("odd")).Replace(pattern)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal("plant a socket: %v", err)
+	}
+	outside := t.Outside(ctx)
+	listen := attempt.Attempt{Op: attempt.OpListen, Network: "unix", Address: path, Conn: "planted"}
+	dial := attempt.Attempt{Op: attempt.OpDial, Network: "unix", Address: path, Data: []byte("ping"), Until: "size", Size: 4}
+	t.Control("a socket listens at the path", outside.Do(ctx, listen), kit.Succeed())
+
+	// Programs of the host say in the environment where such sockets are.
+	agent := t.Start(ctx, subject.Spec{}, kit.WithEnv("SSH_AUTH_SOCK="+path)).Agent
+	t.Attempt("the sandbox connects to it", agent.Do(ctx, dial), kit.HaveErrno(hidden...))
+	// The control comes last: what the sandbox began has been accepted before it.
+	t.Control("it answers outside", outside.Do(ctx, dial), kit.HaveData("ping"))
+	t.FarSide("connections it got but the control's", int(outside.Close(ctx, "planted").Value)-1, kit.BeNone())
+})
+
+// hidden are the errnos of a file that is not there, may not be touched, or is
+// covered by something that is no socket (ECONNREFUSED, as the control shows
+// that there is a listener).
+var hidden = []string{"ENOENT", "ENOTDIR", "EACCES", "EPERM", "ECONNREFUSED"}
