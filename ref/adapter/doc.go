@@ -49,6 +49,9 @@ type Options struct {
 	// Detached ends a session whose client has dropped a stream and not come
 	// back; 0 is [DefaultDetached].
 	Detached time.Duration
+	// Unread bounds how long a request of the server's waits for a client that
+	// has no stream open; 0 is [DefaultUnread].
+	Unread time.Duration
 	// Heartbeat is the pause between comments on a silent stream; 0 is
 	// [DefaultHeartbeat].
 	Heartbeat time.Duration
@@ -69,6 +72,7 @@ const (
 	DefaultSessions  = 32
 	DefaultIdle      = time.Hour
 	DefaultDetached  = 10 * time.Second
+	DefaultUnread    = 30 * time.Second
 	DefaultHeartbeat = 15 * time.Second
 )
 
@@ -77,6 +81,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Sessions, DefaultSessions)
 	set(&o.Idle, DefaultIdle)
 	set(&o.Detached, DefaultDetached)
+	set(&o.Unread, DefaultUnread)
 	set(&o.Heartbeat, DefaultHeartbeat)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

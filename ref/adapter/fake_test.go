@@ -194,8 +194,9 @@ func body(t *testing.T, resp *http.Response) string {
 
 // events reads the events of a stream one at a time.
 type events struct {
-	t *testing.T
-	r *bufio.Reader
+	t  *testing.T
+	r  *bufio.Reader
+	id string // of the last event
 }
 
 func newEvents(t *testing.T, resp *http.Response) *events {
@@ -203,11 +204,11 @@ func newEvents(t *testing.T, resp *http.Response) *events {
 	if ct := resp.Header.Get("Content-Type"); ct != "text/event-stream" {
 		t.Fatalf("content type is %q", ct)
 	}
-	return &events{t, bufio.NewReader(resp.Body)}
+	return &events{t: t, r: bufio.NewReader(resp.Body)}
 }
 
-// next returns the data of the next event; comments are passed over. At the end
-// of the stream it returns "EOF".
+// next returns the data of the next event; comments and empty events are passed
+// over. At the end of the stream it returns "EOF".
 func (e *events) next() string {
 	e.t.Helper()
 	for {
@@ -218,7 +219,10 @@ func (e *events) next() string {
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		if data, ok := strings.CutPrefix(line, "data: "); ok {
+		if id, ok := strings.CutPrefix(line, "id: "); ok {
+			e.id = strings.TrimSpace(id)
+		}
+		if data, ok := strings.CutPrefix(line, "data: "); ok && data != "\n" {
 			return strings.TrimSuffix(data, "\n")
 		}
 	}

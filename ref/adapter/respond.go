@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -30,12 +31,16 @@ type responder struct {
 	heartbeat time.Duration
 	status    func(event) int // of a response that is the only message
 	single    bool            // a lone response may be plain JSON
+	prime     bool            // begin with an empty event that carries an id
 	started   bool
+	stream    *stream
+	number    int // of the last event that was written
 }
 
-// run relays s until it ends. It returns an error when the client has gone.
+// run relays s until it ends. It returns an error when the client has gone or
+// another response reads now.
 func (p *responder) run(r *http.Request, s *stream, reader <-chan struct{}) error {
-	p.ctl = http.NewResponseController(p.w)
+	p.ctl, p.stream = http.NewResponseController(p.w), s
 	defer func() { _ = p.ctl.SetWriteDeadline(time.Time{}) }()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -47,8 +52,13 @@ func (p *responder) run(r *http.Request, s *stream, reader <-chan struct{}) erro
 		timer.Reset(p.heartbeat)
 	}
 	for {
-		queued, ended := s.take()
-		if err := p.write(queued, ended); err != nil || ended {
+		select {
+		case <-reader: // before anything is taken that the other is to have
+			return errTakenOver
+		default:
+		}
+		queued, number, ended := s.take()
+		if err := p.write(queued, number, ended); err != nil || ended {
 			return err
 		}
 		select {
@@ -76,12 +86,13 @@ func (p *responder) run(r *http.Request, s *stream, reader <-chan struct{}) erro
 
 // write sends the messages, as plain JSON when it is one answer and no stream
 // has begun.
-func (p *responder) write(queued []event, ended bool) error {
+func (p *responder) write(queued []event, number int, ended bool) error {
 	if p.single && !p.started && ended && len(queued) == 1 && queued[0].response {
 		_ = p.ctl.SetWriteDeadline(time.Now().Add(writeBound))
 		writeJSON(p.w, p.status(queued[0]), queued[0].raw)
 		return nil
 	}
+	p.number = number - 1
 	for _, e := range queued {
 		if err := p.event(e.raw); err != nil {
 			return err
@@ -94,9 +105,9 @@ func (p *responder) write(queued []event, ended bool) error {
 }
 
 // begin sends the head of a stream; no intermediary may hold it back or change it.
-func (p *responder) begin() {
+func (p *responder) begin() []byte {
 	if p.started {
-		return
+		return nil
 	}
 	p.started = true
 	h := p.w.Header()
@@ -104,17 +115,31 @@ func (p *responder) begin() {
 	h.Set("Cache-Control", "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	p.w.WriteHeader(http.StatusOK)
+	if p.prime {
+		return []byte(p.id() + "data: \n\n")
+	}
+	return nil
+}
+
+// id is the field with the id of the event that was written last; a client
+// that comes back names it.
+func (p *responder) id() string {
+	if p.stream.id == "" {
+		return ""
+	}
+	return fmt.Sprintf("id: %s-%d\n", p.stream.id, p.number)
 }
 
 func (p *responder) event(raw []byte) error {
-	return p.send([]byte("event: message\ndata: "), raw, []byte("\n\n"))
+	head := p.begin()
+	p.number++
+	return p.send(head, []byte("event: message\n"+p.id()+"data: "), raw, []byte("\n\n"))
 }
 
-func (p *responder) comment() error { return p.send([]byte(":\n\n")) }
+func (p *responder) comment() error { return p.send(p.begin(), []byte(":\n\n")) }
 
 func (p *responder) send(parts ...[]byte) error {
 	_ = p.ctl.SetWriteDeadline(time.Now().Add(writeBound)) // not every writer has deadlines
-	p.begin()
 	for _, part := range parts {
 		if _, err := p.w.Write(part); err != nil {
 			return err

@@ -32,9 +32,7 @@ func (s *session) fromServer(m jsonrpc.Message) {
 			s.reply(m, jsonrpc.CodeMethodNotFound, "the client does not have the capability "+missing)
 			return
 		}
-		if !s.streamFor(m).push(event{raw: m.Raw}) {
-			s.reply(m, jsonrpc.CodeInternal, "the client does not read")
-		}
+		s.ask(m)
 	case jsonrpc.Notification:
 		s.streamFor(m).push(event{raw: m.Raw})
 	}
@@ -43,18 +41,22 @@ func (s *session) fromServer(m jsonrpc.Message) {
 // streamFor chooses where a message of the server's goes. Stdio does not tell to
 // which request it relates, but for progress: with one request in progress it
 // is that one, with several the stream that is open for all, or else the latest.
+// A request whose client has vanished gives way to a stream that is read.
 func (s *session) streamFor(m jsonrpc.Message) *stream {
 	if m.Method == "notifications/progress" {
 		if c := s.tokens[jsonrpc.Key(m.Lookup("progressToken").Of(m.Raw))]; c != nil {
 			return c.stream
 		}
 	}
-	switch n := len(s.order); {
-	case n == 0, n > 1 && s.listen.attached():
+	n := len(s.order)
+	if n == 0 {
 		return s.listen
-	default:
-		return s.order[n-1].stream
 	}
+	latest := s.order[n-1].stream
+	if s.listen.attached() && (n > 1 || !latest.attached()) {
+		return s.listen
+	}
+	return latest
 }
 
 // lacks names the capability that the client would need for the request and

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -26,6 +27,8 @@ type session struct {
 	calls   map[string]*call
 	tokens  map[string]*call // calls by their progress token
 	order   []*call          // calls, oldest first
+	streams int              // how many were made, for their ids
+	recent  []*stream        // of the latest requests, for a client that resumes
 	busy    int              // HTTP requests in progress
 	touched time.Time        // when busy became 0
 }
@@ -60,13 +63,20 @@ func (s *session) post(w http.ResponseWriter, r *http.Request, batch []jsonrpc.M
 		if err := s.proc.Link().Send(m.Raw); err != nil {
 			s.failed(m, err)
 		}
+		if m.Method == methodCancelled {
+			s.cancelled(m)
+		}
 	}
 	if !hasRequest(batch) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	p := responder{w: w, heartbeat: s.a.opts.Heartbeat, single: len(batch) == 1, status: okStatus}
-	vanished = p.run(r, out, nil) != nil
+	reader := out.attach(-1)
+	p := responder{
+		w: w, heartbeat: s.a.opts.Heartbeat, single: len(batch) == 1, status: okStatus, prime: s.primes(),
+	}
+	err = p.run(r, out, reader)
+	vanished = out.detach(reader) && err != nil
 }
 
 func okStatus(event) int { return http.StatusOK }
@@ -86,9 +96,10 @@ func (s *session) check(h http.Header, batch []jsonrpc.Message) *rejection {
 
 // register notes the requests of batch and makes the stream of their answers.
 func (s *session) register(batch []jsonrpc.Message) (*stream, error) {
-	out, left := newStream(), 0
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.streams++
+	out, left := newStream(strconv.Itoa(s.streams)), 0
 	if s.ended != "" { // after close nobody would answer
 		return nil, fmt.Errorf("server %q: %s", s.a.opts.Server, s.ended)
 	}
@@ -114,6 +125,9 @@ func (s *session) register(batch []jsonrpc.Message) (*stream, error) {
 		if c.token != "" {
 			s.tokens[c.token] = c
 		}
+	}
+	if s.recent = append(s.recent, out); len(s.recent) > maxRecent {
+		s.recent = s.recent[1:]
 	}
 	return out, nil
 }

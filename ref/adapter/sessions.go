@@ -37,7 +37,7 @@ func (a *Adapter) newSession(ctx context.Context, initialize jsonrpc.Message) (*
 		return nil, err
 	}
 	s := &session{
-		id: rand.Text(), a: a, proc: proc, listen: newStream(), capabilities: initialize.Lookup("capabilities"),
+		id: rand.Text(), a: a, proc: proc, listen: newStream("0"), capabilities: initialize.Lookup("capabilities"),
 		initial: initialize, calls: map[string]*call{}, tokens: map[string]*call{},
 	}
 	s.timer = time.AfterFunc(a.opts.Idle, func() { s.expire() })
@@ -109,14 +109,16 @@ func (a *Adapter) forget(s *session) {
 	delete(a.sessions, s.id)
 }
 
-// get is the stream of what belongs to no request.
+// get is the stream of what belongs to no request, or one that broke off and
+// that the client resumes.
 func (a *Adapter) get(w http.ResponseWriter, r *http.Request, s *session) {
-	if !s.enter() {
-		refuse(w, http.StatusNotFound, nil, jsonrpc.CodeInvalidRequest, "session has ended")
+	from, after := s.resume(r.Header.Get(headerLastEvent))
+	if from == nil || !s.enter() {
+		refuse(w, http.StatusNotFound, nil, jsonrpc.CodeInvalidRequest, "session has ended, or the event is no longer kept")
 		return
 	}
-	reader := s.listen.attach()
+	reader := from.attach(after)
 	p := responder{w: w, heartbeat: a.opts.Heartbeat}
-	err := p.run(r, s.listen, reader)
-	s.leave(s.listen.detach(reader) && err != nil)
+	err := p.run(r, from, reader)
+	s.leave(from.detach(reader) && err != nil)
 }

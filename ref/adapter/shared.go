@@ -75,7 +75,7 @@ func (sh *shared) call(m jsonrpc.Message) *sharedCall {
 	defer sh.mu.Unlock()
 	sh.last++
 	c := &sharedCall{
-		number: strconv.FormatInt(sh.last, 10), age: sh.last, id: m.ID.Of(m.Raw), stream: newStream(),
+		number: strconv.FormatInt(sh.last, 10), age: sh.last, id: m.ID.Of(m.Raw), stream: newStream(""),
 		logs: m.Lookup("_meta", metaLogLevel).Present(),
 	}
 	token := m.Lookup("_meta", "progressToken")

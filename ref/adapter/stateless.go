@@ -46,7 +46,7 @@ func (a *Adapter) stateless(w http.ResponseWriter, r *http.Request, batch []json
 		}, codeServerGone)
 	}
 	p := responder{w: w, heartbeat: a.opts.Heartbeat, single: true, status: statelessStatus}
-	if err := p.run(r, c.stream, nil); err != nil {
+	if err := p.run(r, c.stream, c.stream.attach(-1)); err != nil {
 		sh.abandon(c)
 	}
 }
