@@ -36,6 +36,7 @@ type filter struct {
 	options  Options
 	announce func(format string, args ...any)
 	answer   io.Writer // for answers of the filter's own
+	scripts  *scripts
 	answered int
 }
 
@@ -57,11 +58,13 @@ func (f *filter) copy(in io.Reader, out *io.PipeWriter) {
 // passes decides about one line.
 func (f *filter) passes(line []byte) bool {
 	var m message
+	scripted := f.scripts.note(line)
 	if json.Unmarshal(line, &m) != nil || !m.isRequest() {
 		if m.Method != "" {
 			f.announce("notification %s", m.Method)
 		}
-		return !f.options.Mute
+		// An answer to what a script has said is nothing to the library.
+		return !f.options.Mute && (m.Method != "" || !scripted)
 	}
 	f.announce("request %s", m.Method)
 	if f.options.Mute || (f.options.HangAfter >= 0 && f.answered >= f.options.HangAfter) {
@@ -71,6 +74,9 @@ func (f *filter) passes(line []byte) bool {
 	switch protocol.MCPMethod(m.Method) {
 	case RawMethod:
 		f.raw(m, line)
+		return false
+	case ScriptMethod:
+		go f.script(m, line, f.scripts.begin())
 		return false
 	case protocol.MethodServerDiscover:
 		return f.discover(m)

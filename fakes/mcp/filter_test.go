@@ -18,7 +18,7 @@ func FuzzFilter(f *testing.F) {
 		for _, era := range []string{EraLegacy, EraModern} {
 			var out bytes.Buffer
 			// No more than one answer is wanted of a hanging server.
-			one := &filter{options: Options{Era: era, Discover: DiscoverAnswer, HangAfter: 1}, answer: &out, announce: func(string, ...any) {}}
+			one := &filter{options: Options{Era: era, Discover: DiscoverAnswer, HangAfter: 1}, answer: &out, scripts: newScripts(), announce: func(string, ...any) {}}
 			one.passes(line)
 			one.passes(line)
 			answers := bytes.SplitAfter(out.Bytes(), []byte("\n"))

@@ -93,7 +93,7 @@ func (o Options) serveStdio(ctx context.Context, announce func(string, ...any)) 
 		}()
 	}
 	in, feed := io.Pipe()
-	f := &filter{options: o, announce: announce, answer: out}
+	f := &filter{options: o, announce: announce, answer: out, scripts: newScripts()}
 	go f.copy(os.Stdin, feed)
 	stdio := server.NewStdioServer(newServer(o, out.notify))
 	stdio.SetErrorLogger(log.New(os.Stderr, o.Name+": ", 0))

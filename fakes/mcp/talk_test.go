@@ -55,6 +55,29 @@ func TestRawIsTokenForToken(t *testing.T) {
 	}
 }
 
+func TestFollowsAScript(t *testing.T) {
+	p, folder := start(t), t.TempDir()
+	p.say(7, fake.ScriptMethod, `{"_meta":{"progressToken":"tok"},"steps":[`+
+		`{"say":"{\"id\":$ID,\"token\":$TOKEN,\"n\":1.0}"},{"hear":"\"q\""},{"say":"x","times":2},`+
+		`{"stderr":"a line"},{"gather":"`+folder+`","times":1}],"bytes":5000}`)
+	for _, want := range []string{`{"id":7,"token":"tok","n":1.0}`, "x", "x"} {
+		if got := p.answer(); got != want {
+			t.Errorf("said %s, want %s", got, want)
+		}
+		if want[0] == '{' {
+			_, _ = io.WriteString(p.stdin, `{"jsonrpc":"2.0","id":"q","result":{"b":1,"a":2}}`+"\n")
+		}
+	}
+	got := p.answer()
+	if len(got) != 5000 || !strings.Contains(got, `"heard":["{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"result\":{\"b\":1,\"a\":2}}"]`) {
+		t.Errorf("%d bytes: %.300s", len(got), got)
+	}
+	p.say(8, fake.ScriptMethod, `{"steps":[{"flood":100000},{"exit":9}]}`)
+	if code := exitCode(p.wait()); code != 9 || p.stderr.Len() < 100000 {
+		t.Errorf("code %d, %d bytes of stderr", code, p.stderr.Len())
+	}
+}
+
 func TestChunksAndLineEnds(t *testing.T) {
 	p := start(t, "--chunk", "1", "--crlf")
 	p.call(1, "echo", `{"text":"é𝄞"}`)

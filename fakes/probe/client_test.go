@@ -44,6 +44,16 @@ func TestHTTPByEveryWay(t *testing.T) {
 	if o.Status != 418 {
 		t.Errorf("large upload: %+v", o)
 	}
+	o = a.must(attempt.Attempt{Op: attempt.OpHTTP, URL: "http://" + labHTTP + "/events?count=1000", Conn: "stream"})
+	if o.Status != 200 || o.Headers["Content-Type"] != "text/event-stream" || o.Body != "" {
+		t.Errorf("stream: %+v", o)
+	}
+	for _, want := range []string{"data: 0\n", "\n", "data: 1\n"} {
+		if o := a.must(attempt.Attempt{Op: attempt.OpReceive, Conn: "stream", Until: "line"}); string(o.Data) != want {
+			t.Errorf("stream: %q, want %q", o.Data, want)
+		}
+	}
+	a.must(attempt.Attempt{Op: attempt.OpClose, Conn: "stream"})
 	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpHTTP, URL: "http://127.0.0.1:1/"})
 	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpHTTP, URL: "http://web.test/", Via: "connect", Address: "127.0.0.1:1"})
 }

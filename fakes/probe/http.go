@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"bridgecheck/fakes/attempt"
@@ -22,7 +24,9 @@ const bodyBytes = 1 << 20
 // request target goes out as the URL has it; a Host header replaces the URL's.
 // The body is Data, or Size bytes of Seed.
 // Address, when set, is the proxy to use instead of the environment's. Text is
-// "connect" when what answered was the proxy refusing the tunnel.
+// "connect" when what answered was the proxy refusing the tunnel. With Conn the
+// attempt ends with the head of the answer, and the body is what receive reads
+// of the connection.
 func (p *Probe) http(ctx context.Context, a attempt.Attempt) attempt.Observation {
 	t, err := parseTarget(a.URL)
 	if err != nil {
@@ -57,9 +61,14 @@ func (p *Probe) http(ctx context.Context, a attempt.Attempt) attempt.Observation
 	if err != nil {
 		return failed(err)
 	}
-	defer func() { _ = c.Close() }()
 	o.Local, o.Remote = address(c.LocalAddr()), address(c.RemoteAddr())
 	note(&o, c.roundTrip(ctx, a, t, kind, requestTarget, extra, &o))
+	if a.Conn == "" || o.Errno != "" {
+		_ = c.Close()
+		return o
+	}
+	_ = c.SetDeadline(time.Time{})
+	p.keep(a.Conn, c)
 	return o
 }
 
@@ -84,7 +93,7 @@ func (c *conn) roundTrip(ctx context.Context, a attempt.Attempt, t target, kind,
 		}
 		sent <- err
 	}()
-	err := c.readFinal(method, o)
+	err := c.readFinal(method, a.Conn != "", o)
 	if err != nil {
 		select {
 		case writeErr := <-sent:
@@ -131,30 +140,42 @@ func requestHead(method, requestTarget, host, extra string, a attempt.Attempt) [
 }
 
 // readFinal reads past interim answers (RFC 9110 15.2) to the final one; 101 is
-// final here, since what follows it is no HTTP.
-func (c *conn) readFinal(method string, o *attempt.Observation) error {
+// final here, since what follows it is no HTTP. With open the body is left to
+// whoever reads the connection next.
+func (c *conn) readFinal(method string, open bool, o *attempt.Observation) error {
 	for {
 		answer, err := http.ReadResponse(c.reader, &http.Request{Method: method})
 		if err != nil {
 			return err
 		}
-		if answer.StatusCode >= 200 || answer.StatusCode == http.StatusSwitchingProtocols {
+		switch {
+		case answer.StatusCode < 200 && answer.StatusCode != http.StatusSwitchingProtocols:
+			_ = answer.Body.Close() // an interim answer has none
+		case open:
+			readHead(answer, o)
+			c.reader = bufio.NewReader(answer.Body)
+			return nil
+		default:
 			return readAnswer(answer, o)
 		}
-		_ = answer.Body.Close() // an interim answer has none
 	}
 }
 
-// readAnswer reports status, phrase, headers (several of one name are joined
-// with a comma, RFC 9110 5.3) and body: up to 1 MiB of text in Body, or up to
-// 64 KiB of anything else in Data.
-func readAnswer(answer *http.Response, o *attempt.Observation) error {
+// readHead reports status, phrase and headers; several of one name are joined
+// with a comma (RFC 9110 5.3).
+func readHead(answer *http.Response, o *attempt.Observation) {
 	o.Status = answer.StatusCode
 	_, o.Phrase, _ = strings.Cut(answer.Status, " ")
 	o.Headers = map[string]string{}
 	for name, values := range answer.Header {
 		o.Headers[name] = strings.Join(values, ", ")
 	}
+}
+
+// readAnswer reports the head and the body: up to 1 MiB of text in Body, or up
+// to 64 KiB of anything else in Data.
+func readAnswer(answer *http.Response, o *attempt.Observation) error {
+	readHead(answer, o)
 	if answer.StatusCode == http.StatusSwitchingProtocols {
 		return nil
 	}
