@@ -58,7 +58,10 @@ func TestLayersOff(t *testing.T) {
 	spec := role(t, "status")
 	spec.Landlock, spec.Seccomp = false, sandbox.Off
 	s := launch(t, spec)
-	want(t, s.Layers(), map[string]string{"landlock": "off", "seccomp": "off", "landlock-abi": "", "netns": "on"})
+	want(t, s.Layers(), map[string]string{"landlock": "off", "seccomp": "off", "netns": "on"})
+	if abi := s.LandlockABI(); abi != 0 {
+		t.Errorf("the Landlock ABI is %d, want 0: it is off", abi)
+	}
 }
 
 func TestNetwork(t *testing.T) {
@@ -268,4 +271,22 @@ func TestHostSockets(t *testing.T) {
 	}
 	out, _ := run(t, role(t, "dial", targets...))
 	want(t, facts(out), map[string]string{path: "ENOENT", abstract: "ECONNREFUSED"})
+}
+
+// What in /proc is for root's eyes is empty, to root too.
+func TestProcMasked(t *testing.T) {
+	needNamespaces(t)
+	out, _ := run(t, shell("for f in kallsyms keys timer_list slabinfo vmallocinfo kpagecount kmsg; do test -e /proc/$f && cat /proc/$f; done | wc -c; ls /proc/scsi /proc/acpi 2>/dev/null | grep -vc :"))
+	if f := strings.Fields(out); len(f) < 2 || f[0] != "0" || f[1] != "0" {
+		t.Errorf("got %q, want 0 bytes and 0 entries", out)
+	}
+}
+
+// A crash of the agent starts no program of the host.
+func TestNoCore(t *testing.T) {
+	needNamespaces(t)
+	out, _ := run(t, shell("grep 'Max core' /proc/self/limits"))
+	if f := strings.Fields(out); len(f) < 6 || f[4] != "1" || f[5] != "1" {
+		t.Errorf("got %q, want a limit of 1, which stops a piped dump as well", out)
+	}
 }

@@ -138,7 +138,7 @@ func maxNamespaces(kind string) func() error {
 }
 
 // denied answers a system call with an errno, always or where an argument has
-// one of some bits (or the value, for ioctl and prctl). Errno 0 answers that it
+// one of some bits (or the value, for ioctl, prctl and socket). Errno 0 answers that it
 // was done, although it was not.
 func denied(errno syscall.Errno, nr uint32, arg, bits uint32) func() error {
 	return func() error {
@@ -147,7 +147,7 @@ func denied(errno syscall.Errno, nr uint32, arg, bits uint32) func() error {
 		switch {
 		case bits == 0:
 			p[1] = bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: nr, SkipTrue: 1}
-		case nr == unix.SYS_IOCTL, nr == unix.SYS_PRCTL:
+		case nr == unix.SYS_IOCTL, nr == unix.SYS_PRCTL, nr == unix.SYS_SOCKET:
 			p = append(p, bpf.LoadAbsolute{Off: 16 + 8*arg, Size: 4}, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: bits, SkipTrue: 1})
 		default:
 			p = append(p, bpf.LoadAbsolute{Off: 16 + 8*arg, Size: 4}, bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: bits, SkipTrue: 1})
@@ -180,4 +180,34 @@ func inChroot() error {
 		return err
 	}
 	return unix.Chdir("/")
+}
+
+// A host without IPv6 gives the IPv4 doors, and says no more.
+func TestNoIPv6(t *testing.T) {
+	needNamespaces(t)
+	out, err := exec.Command(self(t), "no-ipv6").CombinedOutput()
+	if err != nil || string(out) != "18080 false\n" {
+		t.Errorf("got %q, %v, want one IPv4 door", out, err)
+	}
+}
+
+func init() {
+	roles["no-ipv6"] = func([]string) int {
+		runtime.LockOSThread()
+		if err := denied(syscall.EAFNOSUPPORT, unix.SYS_SOCKET, 0, unix.AF_INET6)(); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		s, err := sandbox.Launch(bare(), sandbox.Spec{Path: "/bin/true", Ports: []uint16{18080}})
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		for _, l := range s.Listeners() {
+			fmt.Println(l.Port, l.V6)
+		}
+		_ = s.Kill()
+		_, _ = s.Wait()
+		return 0
+	}
 }

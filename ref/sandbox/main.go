@@ -4,6 +4,8 @@ import (
 	"os"
 	"strconv"
 
+	"golang.org/x/sys/unix"
+
 	"bridgecheck/ref/sandbox/internal/inside"
 	"bridgecheck/ref/sandbox/internal/wire"
 )
@@ -24,6 +26,6 @@ func Main() {
 	case len(args) > 1 && args[0] == wire.Arg0Limits:
 		inside.Limit(args[1:])
 	case len(args) == 1 && args[0] == wire.Arg0Nothing:
-		os.Exit(0)
+		unix.Exit(0)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
 	"bridgecheck/ref/sandbox"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 			unix.Exit(role(os.Args[2:])) // the race detector's exit takes a second
 		}
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // limit bounds one sandbox of a test; the usual one takes 20 ms.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -107,50 +108,54 @@ func clone(flags uintptr) error {
 
 func levelTrials() []trial {
 	bare := Spec{Path: "/never-started", Cwd: "/", Seccomp: Off}
-	at := func(level Level, change func(*Spec)) func() (map[string]string, []Listener, error) {
+	at := func(level Level, change func(*Spec)) func() (*Sandbox, error) {
 		spec := bare
 		spec.Level = level
 		if change != nil {
 			change(&spec)
 		}
-		return func() (map[string]string, []Listener, error) { return try(spec) }
+		return func() (*Sandbox, error) { return try(spec) }
 	}
-	plain := func(f func() (map[string]string, []Listener, error)) func() (string, error) {
-		return func() (string, error) { _, _, err := f(); return "", err }
+	plain := func(f func() (*Sandbox, error)) func() (string, error) {
+		return func() (string, error) { _, err := f(); return "", err }
 	}
 	return []trial{
 		{"landlock", func() (string, error) {
-			layers, _, err := at(SharedNone, func(s *Spec) { s.Landlock = true })()
-			return "ABI " + layers["landlock-abi"], err
+			s, err := at(SharedNone, func(s *Spec) { s.Landlock = true })()
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("ABI %d", s.LandlockABI()), nil
 		}},
 		{"seccomp", plain(at(SharedNone, func(s *Spec) { s.Seccomp = Baseline }))},
 		{"limit of processes", plain(at(SharedNone, func(s *Spec) { s.Limits.PIDs = 1 }))},
 		{string(Isolated), func() (string, error) {
-			_, doors, err := at(Isolated, func(s *Spec) { s.Ports = []uint16{0} })()
-			for _, d := range doors {
-				if d.V6 {
-					return "IPv4 and IPv6", err
-				}
+			s, err := at(Isolated, func(s *Spec) { s.Ports = []uint16{0} })()
+			if err != nil {
+				return "", err
 			}
-			return "IPv4 only", err
+			if slices.ContainsFunc(s.Listeners(), func(l Listener) bool { return l.V6 }) {
+				return "IPv4 and IPv6", nil
+			}
+			return "IPv4 only", nil
 		}},
 		{string(SharedUserNS), plain(at(SharedUserNS, nil))},
 		{string(SharedNone), plain(at(SharedNone, nil))},
 	}
 }
 
-// try makes a sandbox, starts nothing in it, and ends it.
-func try(spec Spec) (map[string]string, []Listener, error) {
+// try makes a sandbox, starts nothing in it, ends it, and gives what it was.
+func try(spec Spec) (*Sandbox, error) {
 	const patience = 10 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s, err := Launch(ctx, spec)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := s.Kill(); err != nil {
-		return nil, nil, fmt.Errorf("end the trial: %w", err)
+		return nil, fmt.Errorf("end the trial: %w", err)
 	}
 	_, _ = s.Wait() // it was killed: the error says so
-	return s.Layers(), s.Listeners(), nil
+	return s, nil
 }

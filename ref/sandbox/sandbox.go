@@ -19,6 +19,8 @@ type Sandbox struct {
 	listeners  []Listener
 	layers     map[string]string
 
+	landlockABI int
+
 	mu      sync.Mutex // guards control against its closing
 	control int        // -1 when closed
 
@@ -35,8 +37,12 @@ type Exit struct {
 }
 
 // Layers tell what is in force, read back from inside: on, off (not asked for)
-// or missing (not to be had at this level). landlock-abi is a number.
+// or missing (not to be had at this level).
 func (s *Sandbox) Layers() map[string]string { return s.layers }
+
+// LandlockABI is the one in force: what it restricts is less on an older
+// kernel. It is 0 where Landlock is off.
+func (s *Sandbox) LandlockABI() int { return s.landlockABI }
 
 // Listeners are the doors of the sandbox, to be accepted on by this process.
 // They are closed when the agent has ended: an open one would keep the network
@@ -124,7 +130,7 @@ func (s *Sandbox) listen(ready chan<- error) {
 		case report.Failure != nil:
 			tell(reported(report.Failure))
 		case report.Ready != nil:
-			s.layers = report.Ready.Layers
+			s.layers, s.landlockABI = report.Ready.Layers, report.Ready.LandlockABI
 			tell(nil)
 		case report.Exit != nil:
 			s.exit = Exit{Code: report.Exit.Code, Signal: syscall.Signal(report.Exit.Signal)}
@@ -140,7 +146,7 @@ var errTold = errors.New("told")
 // ends, and closes what this process holds of the sandbox.
 func (s *Sandbox) bury(cause error) {
 	if cause != nil && !errors.Is(cause, io.EOF) && !errors.Is(cause, unix.ECONNRESET) {
-		_ = s.killInit() // it said what cannot be understood
+		_ = s.Kill() // it said what cannot be understood
 	}
 	ws := wait(s.pid)
 	closeAll(s.listeners)

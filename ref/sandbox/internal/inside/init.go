@@ -102,7 +102,7 @@ func prepare(cfg *wire.Config) error {
 	if err := handOver(cfg.Control, listeners); err != nil {
 		return at("ready", err)
 	}
-	return at("ready", wire.Send(cfg.Control, wire.Report{Ready: &wire.Ready{Layers: layers}}))
+	return at("ready", wire.Send(cfg.Control, wire.Report{Ready: &wire.Ready{Layers: layers, LandlockABI: applied.abi}}))
 }
 
 // stageError names the step that did not work.

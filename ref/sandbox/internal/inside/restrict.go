@@ -20,6 +20,12 @@ type applied struct {
 // restrict puts every restriction on the calling thread, from which the agent
 // is forked.
 func restrict(cfg *wire.Config) (a applied, err error) {
+	// 1 is "no core dump" also where the host pipes them to a program of its
+	// own, which 0 is not, core(5).
+	noCore := unix.Rlimit{Cur: 1, Max: 1}
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &noCore); err != nil {
+		return a, at("limits", fmt.Errorf("setrlimit(RLIMIT_CORE): %w", err))
+	}
 	if err := dropCapabilities(cfg.Level); err != nil {
 		return a, at("capabilities", err)
 	}

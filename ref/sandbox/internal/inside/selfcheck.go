@@ -40,9 +40,6 @@ func selfCheck(cfg *wire.Config, a applied) (map[string]string, error) {
 	if cfg.Limits.Any() {
 		layers["limits"] = on // set before the exec, or there is none
 	}
-	if a.abi > 0 {
-		layers["landlock-abi"] = strconv.Itoa(a.abi)
-	}
 	return layers, nil
 }
 

@@ -83,7 +83,8 @@ type Listener struct {
 
 // Ready says that everything is in force and was read back.
 type Ready struct {
-	Layers map[string]string
+	Layers      map[string]string
+	LandlockABI int // 0 when it was not asked for
 }
 
 // Failure is a step that did not work.
