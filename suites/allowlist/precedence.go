@@ -11,7 +11,9 @@ import (
 )
 
 // conflict is an allow and a deny list that both name the same host.
-type conflict struct{ allow, deny func(exact subject.Rule) subject.Rule }
+type conflict struct {
+	allow, deny func(exact subject.Rule) subject.Rule
+}
 
 func itself(r subject.Rule) subject.Rule { return r }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/elf"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -51,4 +52,20 @@ func binDir() (string, error) {
 		}
 	}
 	return dir, nil
+}
+
+// standsAlone tells whether a program runs in an image that holds nothing else:
+// a static executable does; a script and what is linked dynamically do not.
+func standsAlone(path string) bool {
+	program, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer program.Close()
+	for _, p := range program.Progs {
+		if p.Type == elf.PT_INTERP {
+			return false
+		}
+	}
+	return true
 }

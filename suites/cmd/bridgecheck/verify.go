@@ -103,7 +103,7 @@ func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir s
 	if opts.Baseline, err = ci.Baseline(sub.name); err != nil {
 		return report.Verdict{}, harness(err)
 	}
-	if err := f.chooseEngine(ctx, &q, &opts); err != nil {
+	if err := f.chooseEngine(ctx, sub, &q, &opts); err != nil {
 		return report.Verdict{}, err
 	}
 	v := judgeRun(ctx, q, opts, os.Stdout, os.Stderr)
@@ -114,27 +114,30 @@ func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir s
 }
 
 // chooseEngine takes the engine that answers; that there is none is said, and
-// red in a strict run unless it was asked for.
-func (f *verifyFlags) chooseEngine(ctx context.Context, q *runner.Request, opts *report.Options) error {
-	switch f.engine {
-	case "none":
-	case "auto":
-		engine, err := containers.Find(ctx)
-		switch {
-		case err == nil:
-			q.Engine = &engine
-		case errors.Is(err, containers.ErrNoEngine):
-			opts.HostLacks = append(opts.HostLacks, "a container engine: "+err.Error())
-		default:
-			return harness(err)
-		}
-	default:
+// red in a strict run unless it was asked for. A subject that needs programs or
+// libraries of this machine finds them in no image: its cells are labs of the
+// machine itself.
+func (f *verifyFlags) chooseEngine(ctx context.Context, sub target, q *runner.Request, opts *report.Options) error {
+	switch {
+	case f.engine != "none" && f.engine != "auto":
 		return fmt.Errorf("--engine is auto or none, not %q", f.engine)
+	case f.engine == "none":
+		fmt.Println("cells   labs of this machine, as asked for")
+		return nil
+	case !standsAlone(sub.path):
+		fmt.Printf("cells   labs of this machine: %s is no static program, and needs what is on it\n", sub.name)
+		return nil
 	}
-	if q.Engine != nil {
-		fmt.Printf("cells   containers on %s\n", q.Engine)
-	} else {
-		fmt.Println("cells   a namespace of this machine: no container engine is used")
+	engine, err := containers.Find(ctx)
+	switch {
+	case err == nil:
+		q.Engine = &engine
+		fmt.Printf("cells   containers on %s\n", engine)
+	case errors.Is(err, containers.ErrNoEngine):
+		opts.HostLacks = append(opts.HostLacks, "a container engine: "+err.Error())
+		fmt.Println("cells   labs of this machine: no container engine answers")
+	default:
+		return harness(err)
 	}
 	return nil
 }
