@@ -82,7 +82,8 @@ func (a *Adapter) background(f func()) {
 	}()
 }
 
-// ServeHTTP serves the MCP endpoint at /mcp.
+// ServeHTTP serves the MCP endpoint at /mcp, and the two of the transport of
+// 2024-11-05 at /sse and /messages.
 func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := checkSource(r, a.opts.AllowHost); err != nil {
 		refuse(w, http.StatusForbidden, nil, jsonrpc.CodeInvalidRequest, err.Error())
@@ -91,6 +92,10 @@ func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/mcp", "/mcp/":
 		a.serveMCP(w, r)
+	case "/sse":
+		a.serveSSE(w, r)
+	case "/messages":
+		a.serveMessages(w, r)
 	default:
 		refuse(w, http.StatusNotFound, nil, jsonrpc.CodeInvalidRequest,
 			fmt.Sprintf("nothing is served at %s; the MCP endpoint of server %q is /mcp", r.URL.Path, a.opts.Server))
@@ -120,17 +125,8 @@ func (a *Adapter) serveMCP(w http.ResponseWriter, r *http.Request) {
 // post decides by whom a message is handled: a stateless server, a session, or
 // a session that is to be made.
 func (a *Adapter) post(w http.ResponseWriter, r *http.Request) {
-	raw, err := a.readBody(w, r)
-	if err != nil {
-		return
-	}
-	batch, err := parseBody(raw)
-	if err != nil {
-		code := jsonrpc.CodeInvalidRequest
-		if errors.Is(err, jsonrpc.ErrNotJSON) {
-			code = jsonrpc.CodeParse
-		}
-		refuse(w, http.StatusBadRequest, nil, code, err.Error())
+	batch := a.readBatch(w, r)
+	if batch == nil {
 		return
 	}
 	if !accepts(r.Header) && hasRequest(batch) {
@@ -147,6 +143,24 @@ func (a *Adapter) post(w http.ResponseWriter, r *http.Request) {
 	default:
 		a.withSession(w, r, func(w http.ResponseWriter, r *http.Request, s *session) { s.post(w, r, batch) })
 	}
+}
+
+// readBatch reads the messages of a request, or answers what is wrong with them.
+func (a *Adapter) readBatch(w http.ResponseWriter, r *http.Request) []jsonrpc.Message {
+	raw, err := a.readBody(w, r)
+	if err != nil {
+		return nil
+	}
+	batch, err := parseBody(raw)
+	if err != nil {
+		code := jsonrpc.CodeInvalidRequest
+		if errors.Is(err, jsonrpc.ErrNotJSON) {
+			code = jsonrpc.CodeParse
+		}
+		refuse(w, http.StatusBadRequest, nil, code, err.Error())
+		return nil
+	}
+	return batch
 }
 
 // readBody reads one message, or answers that it is too long. What follows the

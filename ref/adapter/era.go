@@ -26,8 +26,11 @@ const metaVersion = "io.modelcontextprotocol/protocolVersion"
 // compare as strings.
 const firstStateless = "2026-07-28"
 
-// methodInitialize begins a session.
-const methodInitialize = "initialize"
+// How a client begins: in the older era, and in the newer.
+const (
+	methodInitialize = "initialize"
+	methodDiscover   = "server/discover"
+)
 
 // sessionVersions are the revisions with sessions.
 var sessionVersions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}

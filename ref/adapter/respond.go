@@ -31,7 +31,7 @@ type responder struct {
 	heartbeat time.Duration
 	status    func(event) int // of a response that is the only message
 	single    bool            // a lone response may be plain JSON
-	prime     bool            // begin with an empty event that carries an id
+	preface   string          // what a stream begins with
 	started   bool
 	stream    *stream
 	number    int // of the last event that was written
@@ -115,10 +115,7 @@ func (p *responder) begin() []byte {
 	h.Set("Cache-Control", "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	p.w.WriteHeader(http.StatusOK)
-	if p.prime {
-		return []byte(p.id() + "data: \n\n")
-	}
-	return nil
+	return []byte(p.preface)
 }
 
 // id is the field with the id of the event that was written last; a client

@@ -40,12 +40,15 @@ func (s *session) resume(eventID string) (from *stream, after int) {
 	return nil, 0
 }
 
-// primes tells whether streams begin with an empty event, which makes them
-// resumable before their first message. Clients before 2025-11-25 do not know it.
-func (s *session) primes() bool {
+// preface makes a stream resumable before its first message: an empty event with
+// an id. Clients before 2025-11-25 do not know it.
+func (s *session) preface(out *stream) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.version >= "2025-11-25"
+	if s.version < "2025-11-25" {
+		return ""
+	}
+	return "id: " + out.id + "-0\ndata: \n\n"
 }
 
 // cancelled ends the response of a request that its client no longer wants.

@@ -23,7 +23,7 @@ func (s *session) fromServer(m jsonrpc.Message) {
 			s.a.opts.Log.Info("drop an answer nobody waits for", "server", s.a.opts.Server, "id", string(m.ID.Of(m.Raw)))
 			return
 		}
-		if c.key == s.initial.Key() && s.version == "" {
+		if s.version == "" && s.initial.Raw != nil && c.key == s.initial.Key() {
 			s.version, _ = jsonrpc.Text(m.LookupResult("protocolVersion").Of(m.Raw))
 		}
 		c.answer(m.Raw, m.ErrorCode())
@@ -68,7 +68,7 @@ func (s *session) lacks(method string) string {
 	if !ok {
 		return ""
 	}
-	if at, err := jsonrpc.Lookup(s.initial.Raw, s.capabilities, need); err == nil && at.Present() {
+	if at := s.initial.Lookup("capabilities", need); at.Present() {
 		return ""
 	}
 	return need

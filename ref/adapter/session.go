@@ -13,17 +13,17 @@ import (
 
 // session is one client of the eras with a handshake, and its process.
 type session struct {
-	id           string
-	a            *Adapter
-	proc         Process
-	listen       *stream // what belongs to no request
-	initial      jsonrpc.Message
-	capabilities jsonrpc.Span // of initial
-	timer        *time.Timer
+	id     string
+	a      *Adapter
+	proc   Process
+	sse    bool    // of the transport of 2024-11-05; every message goes to listen
+	listen *stream // what belongs to no request
+	timer  *time.Timer
 
 	mu      sync.Mutex
-	version string // negotiated
-	ended   string // why, empty while the session lives
+	initial jsonrpc.Message // the client's initialize
+	version string          // negotiated
+	ended   string          // why, empty while the session lives
 	calls   map[string]*call
 	tokens  map[string]*call // calls by their progress token
 	order   []*call          // calls, oldest first
@@ -73,7 +73,7 @@ func (s *session) post(w http.ResponseWriter, r *http.Request, batch []jsonrpc.M
 	}
 	reader := out.attach(-1)
 	p := responder{
-		w: w, heartbeat: s.a.opts.Heartbeat, single: len(batch) == 1, status: okStatus, prime: s.primes(),
+		w: w, heartbeat: s.a.opts.Heartbeat, single: len(batch) == 1, status: okStatus, preface: s.preface(out),
 	}
 	err = p.run(r, out, reader)
 	vanished = out.detach(reader) && err != nil
@@ -154,12 +154,17 @@ func (c *call) answer(raw []byte, code int) {
 
 // failed answers for a server that could not be reached.
 func (s *session) failed(m jsonrpc.Message, err error) {
+	s.failedWith(m, codeServerGone, err.Error())
+}
+
+// failedWith answers a request in the server's place.
+func (s *session) failedWith(m jsonrpc.Message, code int, text string) {
 	if m.Kind != jsonrpc.Request {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.settle(m.Key()); c != nil {
-		c.answer(jsonrpc.NewError(c.id, codeServerGone, err.Error(), nil), codeServerGone)
+		c.answer(jsonrpc.NewError(c.id, code, text, nil), code)
 	}
 }

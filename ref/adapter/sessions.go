@@ -18,7 +18,7 @@ func (a *Adapter) initialize(w http.ResponseWriter, r *http.Request, batch []jso
 		refuse(w, http.StatusBadRequest, nil, jsonrpc.CodeInvalidRequest, "initialize must not be part of a batch")
 		return
 	}
-	s, err := a.newSession(r.Context(), m)
+	s, err := a.newSession(r.Context(), &session{initial: m, listen: newStream("0")})
 	if err != nil {
 		refuse(w, http.StatusBadGateway, m.ID.Of(m.Raw), jsonrpc.CodeInternal, err.Error())
 		return
@@ -27,8 +27,8 @@ func (a *Adapter) initialize(w http.ResponseWriter, r *http.Request, batch []jso
 	s.post(w, r, batch)
 }
 
-// newSession starts a process and registers a session for it.
-func (a *Adapter) newSession(ctx context.Context, initialize jsonrpc.Message) (*session, error) {
+// newSession starts a process for s and registers it.
+func (a *Adapter) newSession(ctx context.Context, s *session) (*session, error) {
 	if err := a.makeRoom(); err != nil {
 		return nil, err
 	}
@@ -36,10 +36,8 @@ func (a *Adapter) newSession(ctx context.Context, initialize jsonrpc.Message) (*
 	if err != nil {
 		return nil, err
 	}
-	s := &session{
-		id: rand.Text(), a: a, proc: proc, listen: newStream("0"), capabilities: initialize.Lookup("capabilities"),
-		initial: initialize, calls: map[string]*call{}, tokens: map[string]*call{},
-	}
+	s.id, s.a, s.proc = rand.Text(), a, proc
+	s.calls, s.tokens = map[string]*call{}, map[string]*call{}
 	s.timer = time.AfterFunc(a.opts.Idle, func() { s.expire() })
 	a.mu.Lock()
 	if a.closed {
@@ -89,9 +87,7 @@ func (a *Adapter) makeRoom() error {
 // begin a new one.
 func (a *Adapter) withSession(w http.ResponseWriter, r *http.Request, f func(http.ResponseWriter, *http.Request, *session)) {
 	id := r.Header.Get(headerSession)
-	a.mu.Lock()
-	s := a.sessions[id]
-	a.mu.Unlock()
+	s := a.find(id, false)
 	switch {
 	case id == "":
 		refuse(w, http.StatusBadRequest, nil, jsonrpc.CodeInvalidRequest, headerSession+" is required: begin with initialize")
@@ -101,6 +97,16 @@ func (a *Adapter) withSession(w http.ResponseWriter, r *http.Request, f func(htt
 	default:
 		f(w, r, s)
 	}
+}
+
+// find returns the session with this id, of the older transport or the newer.
+func (a *Adapter) find(id string, sse bool) *session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.sessions[id]; s != nil && s.sse == sse {
+		return s
+	}
+	return nil
 }
 
 func (a *Adapter) forget(s *session) {

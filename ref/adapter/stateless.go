@@ -21,8 +21,7 @@ func (a *Adapter) stateless(w http.ResponseWriter, r *http.Request, batch []json
 	case len(a.opts.Versions) == 0:
 		// No code that a newer server would use: the client falls back to
 		// initialize, and need not wait for a server that ignores the request.
-		refuse(w, http.StatusBadRequest, id, jsonrpc.CodeMethodNotFound,
-			fmt.Sprintf("server %q begins with initialize and does not know %s", a.opts.Server, firstStateless))
+		refuse(w, http.StatusBadRequest, id, jsonrpc.CodeMethodNotFound, a.tooOld())
 		return
 	}
 	if rej := checkHeaders(r.Header, m, a.opts.Versions); rej != nil {
@@ -49,6 +48,11 @@ func (a *Adapter) stateless(w http.ResponseWriter, r *http.Request, batch []json
 	if err := p.run(r, c.stream, c.stream.attach(-1)); err != nil {
 		sh.abandon(c)
 	}
+}
+
+// tooOld is what a newer client is told about an older server.
+func (a *Adapter) tooOld() string {
+	return fmt.Sprintf("server %q begins with initialize and does not know %s", a.opts.Server, firstStateless)
 }
 
 // statelessStatus is the HTTP status of a JSON-RPC error.

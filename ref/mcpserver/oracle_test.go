@@ -62,6 +62,23 @@ func oracleClient(t *testing.T, socket string, opts ...client.ClientOption) *cli
 	return c
 }
 
+func sseClient(t *testing.T, socket string, opts ...client.ClientOption) *client.Client {
+	t.Helper()
+	tr, err := transport.NewSSE("http://localhost/sse", transport.WithHTTPClient(httpClient(t, socket)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := client.NewClient(tr, append(opts, client.WithSamplingHandler(sampler{}))...)
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := c.Initialize(t.Context(), mcp.InitializeRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func call(t *testing.T, c *client.Client, tool string, args map[string]any) string {
 	t.Helper()
 	r, err := c.CallTool(t.Context(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: tool, Arguments: args}})
@@ -82,7 +99,7 @@ func call(t *testing.T, c *client.Client, tool string, args map[string]any) stri
 func TestClientsAndServersOfOthers(t *testing.T) {
 	m, _, _ := newManager(t)
 	both := start(t, m, "both", "oracle")
-	older := start(t, m, "older", "")
+	older := start(t, m, "older", "discover-ignored")
 	for _, version := range []string{"", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"} {
 		t.Run("version "+version, func(t *testing.T) {
 			c := oracleClient(t, both, client.WithProtocolVersion(version))
@@ -102,6 +119,20 @@ func TestClientsAndServersOfOthers(t *testing.T) {
 			if got := call(t, c, "ask", nil); r.ProtocolVersion < "2026" && !strings.Contains(got, "forty-two") {
 				t.Errorf("the server's question was answered %q", got)
 			}
+		})
+	}
+	for title, opt := range map[string]client.ClientOption{
+		"older client": client.WithLegacyProtocolOnly(), "client that asks first": client.WithProtocolVersion(""),
+	} {
+		t.Run("HTTP with SSE, "+title, func(t *testing.T) {
+			c := sseClient(t, both, opt)
+			if got := call(t, c, "echo", map[string]any{"text": "é"}); got != "echo:é" {
+				t.Errorf("echo gave %q", got)
+			}
+			if got := call(t, c, "ask", nil); title == "older client" && !strings.Contains(got, "forty-two") {
+				t.Errorf("the server's question was answered %q", got)
+			}
+			call(t, sseClient(t, older, opt), "echo", nil)
 		})
 	}
 	t.Run("newer client, older server", func(t *testing.T) {
