@@ -23,6 +23,7 @@ import (
 	_ "bridgecheck/suites/allowlist"
 	_ "bridgecheck/suites/claims"
 	_ "bridgecheck/suites/escape"
+	_ "bridgecheck/suites/fallback"
 	_ "bridgecheck/suites/lifecycle"
 	_ "bridgecheck/suites/loopback"
 )
