@@ -4,6 +4,8 @@ import (
 	"io"
 	"net"
 	"testing"
+
+	"bridgecheck/ref/egress/internal/vectors"
 )
 
 // benchLab is a proxy in front of far, both on loopback.
@@ -34,7 +36,7 @@ func benchLab(b *testing.B, f func(net.Conn)) (proxy, far, request string) {
 	}
 	go p.Serve(l)
 	b.Cleanup(func() { p.Close(); ln.Close() })
-	return l.Addr().String(), ln.Addr().String(), connectTo(target("far.test", port))
+	return l.Addr().String(), ln.Addr().String(), vectors.Connect(target("far.test", port))
 }
 
 func benchDial(b *testing.B, addr, request string) net.Conn {

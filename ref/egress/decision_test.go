@@ -7,19 +7,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"bridgecheck/ref/egress/internal/vectors"
 )
 
 // What a decision quotes of a request holds no secret.
 func TestDecisionsHoldNoSecret(t *testing.T) {
 	l := newLab(t, Config{Routes: []Route{{Prefix: "/v1", Handler: http.NotFoundHandler()}}})
 	for _, request := range []string{
-		connectTo("user:s3cret@a.test:443"),
-		connectTo("a.test:443?key=s3cret"),
-		get("http://user:s3cret@a.test/"),
-		get("http://a.test/?key=s3cret"),
-		get("http://a.test/?key=s3cret#x"),
-		get("/v2?key=s3cret"),
-		get("/v1/../x?key=s3cret"),
+		vectors.Connect("user:s3cret@a.test:443"),
+		vectors.Connect("a.test:443?key=s3cret"),
+		vectors.Get("http://user:s3cret@a.test/"),
+		vectors.Get("http://a.test/?key=s3cret"),
+		vectors.Get("http://a.test/?key=s3cret#x"),
+		vectors.Get("/v2?key=s3cret"),
+		vectors.Get("/v1/../x?key=s3cret"),
 		"GET http://a.test/?key=s3cret HTTP/1.1\r\nHost: a.test\r\nX : y\r\n\r\n",
 		"GET http://a.test/ HTTP/1.1\r\nHost: user:s3cret@a.test\r\n\r\n",
 		"GET http://a.test/?key=s3cret HTTP/1.1 \r\nHost: a.test\r\n\r\n",
@@ -50,7 +52,7 @@ func TestDecisionIsPrompt(t *testing.T) {
 	l := newLab(t, Config{Policy: NewPolicy([]Rule{onLoopback(t, "web.test", web.port)}, nil)})
 	l.dns.set("web.test", "127.0.0.1")
 	c := l.dial()
-	c.send(get("http://" + target("web.test", web.port) + "/"))
+	c.send(vectors.Get("http://" + target("web.test", web.port) + "/"))
 	eventually(t, "the decision is told", func() bool { return l.count() == 1 })
 	close(goOn)
 	c.response("GET")
@@ -72,7 +74,7 @@ func TestPeerDoesNotMatter(t *testing.T) {
 		Splice(c, up, patience)
 	})
 	c := dialClient(t, "tcp", relay.Addr().String())
-	c.send(connectTo("a.test:443"))
+	c.send(vectors.Connect("a.test:443"))
 	if res, _ := c.response("CONNECT"); res.StatusCode != 403 {
 		t.Errorf("%s", res.Status)
 	}
@@ -86,25 +88,25 @@ func TestSelf(t *testing.T) {
 	})
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]"} {
 		c := l.dial()
-		c.send(get("http://" + target(host, 18080) + "/mcp/jira"))
+		c.send(vectors.Get("http://" + target(host, 18080) + "/mcp/jira"))
 		if _, body := c.response("GET"); body != "jira GET /mcp/jira " {
 			t.Errorf("%s, absolute form: %q", host, body)
 		}
 		c = l.dial()
 		c.connect(target(host, 18080))
 		for range 2 {
-			c.send(get("/mcp/jira"))
+			c.send(vectors.Get("/mcp/jira"))
 			if _, body := c.response("GET"); body != "jira GET /mcp/jira " {
 				t.Errorf("%s, tunnel: %q", host, body)
 			}
 		}
-		c.send(get("http://a.test/"))
+		c.send(vectors.Get("http://a.test/"))
 		if res, _ := c.response("GET"); res.StatusCode != 400 {
 			t.Errorf("%s, tunnel to another host: %s", host, res.Status)
 		}
 	}
 	c := l.dial()
-	c.send(get("http://127.0.0.1:18081/mcp/jira"))
+	c.send(vectors.Get("http://127.0.0.1:18081/mcp/jira"))
 	if res, _ := c.response("GET"); res.StatusCode != 502 {
 		t.Errorf("another port: %s", res.Status)
 	}
@@ -145,7 +147,7 @@ func TestShutdownEndsWaitingConnections(t *testing.T) {
 	l := newLab(t, Config{})
 	fresh := l.dial()
 	used := l.dial()
-	used.send(get("http://a.test/"))
+	used.send(vectors.Get("http://a.test/"))
 	used.response("GET")
 	eventually(t, "both wait", func() bool { return l.proxy.connections() == 2 })
 	if err := l.proxy.Shutdown(t.Context()); err != nil {

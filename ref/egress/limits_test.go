@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"bridgecheck/ref/egress/internal/vectors"
 )
 
 func TestDefaults(t *testing.T) {
@@ -54,7 +56,7 @@ func TestDrippingHead(t *testing.T) {
 	for _, before := range []int{0, 1} {
 		c := l.dial()
 		for range before {
-			c.send(get("http://a.test/"))
+			c.send(vectors.Get("http://a.test/"))
 			c.response("GET")
 		}
 		stop := make(chan struct{})
@@ -89,7 +91,7 @@ func TestConnectionLimit(t *testing.T) {
 	}
 	for range 3 {
 		c := l.dial()
-		c.send(connectTo(target("far.test", far.port))) // before the answer, so that a reset would lose it
+		c.send(vectors.Connect(target("far.test", far.port))) // before the answer, so that a reset would lose it
 		res, body := c.response("GET")
 		if res.StatusCode != 503 || !strings.Contains(res.Header.Get("Proxy-Status"), "error=connection_limit_reached") || !strings.Contains(body, "all 5") {
 			t.Errorf("past the limit: %s %s", res.Status, body)
@@ -100,7 +102,7 @@ func TestConnectionLimit(t *testing.T) {
 	eventually(t, "a slot is free", func() bool {
 		c := l.dial()
 		defer c.Close()
-		c.send(connectTo(target("far.test", far.port)))
+		c.send(vectors.Connect(target("far.test", far.port)))
 		res, _ := c.response("CONNECT")
 		return res.StatusCode == 200
 	})
@@ -137,7 +139,7 @@ func TestIdleTunnel(t *testing.T) {
 func TestIdleConnectionEnds(t *testing.T) {
 	l := newLab(t, Config{Limits: Limits{IdleTimeout: 100 * time.Millisecond}})
 	c := l.dial()
-	c.send(get("http://a.test/"))
+	c.send(vectors.Get("http://a.test/"))
 	c.response("GET")
 	c.ended() // silently: an answer would be taken for the next request's
 }
@@ -147,7 +149,7 @@ func TestIdleForward(t *testing.T) {
 	l := newLab(t, Config{Policy: NewPolicy([]Rule{onLoopback(t, "far.test", silent.port)}, nil), Limits: Limits{IdleTimeout: 100 * time.Millisecond}})
 	l.dns.set("far.test", "127.0.0.1")
 	c := l.dial()
-	c.send(get("http://" + target("far.test", silent.port) + "/"))
+	c.send(vectors.Get("http://" + target("far.test", silent.port) + "/"))
 	if res, _ := c.response("GET"); res.StatusCode != 504 || !strings.Contains(res.Header.Get("Proxy-Status"), "http_response_timeout") {
 		t.Errorf("%s %v", res.Status, res.Header)
 	}
@@ -163,7 +165,7 @@ func (hangingDNS) LookupNetIP(ctx context.Context, _, host string) ([]netip.Addr
 func TestLookupTimeout(t *testing.T) {
 	l := newLab(t, Config{Resolver: hangingDNS{}, Policy: NewPolicy([]Rule{mustRule(t, "a.test", 443)}, nil), Limits: Limits{ConnectTimeout: 50 * time.Millisecond}})
 	c := l.dial()
-	c.send(connectTo("a.test:443"))
+	c.send(vectors.Connect("a.test:443"))
 	if res, _ := c.response("CONNECT"); res.StatusCode != 504 || l.last().Reason != ReasonDNSTimeout || l.last().Verdict != Failed {
 		t.Errorf("%s, %+v", res.Status, l.last())
 	}
@@ -175,7 +177,7 @@ func TestConnectTimeout(t *testing.T) {
 	l := newLab(t, Config{Policy: NewPolicy([]Rule{onLoopback(t, "hole.test", port)}, nil), Limits: Limits{ConnectTimeout: 200 * time.Millisecond}})
 	l.dns.set("hole.test", "127.0.0.1")
 	c := l.dial()
-	c.send(connectTo(target("hole.test", port)))
+	c.send(vectors.Connect(target("hole.test", port)))
 	if res, _ := c.response("CONNECT"); res.StatusCode != 504 || l.last().Reason != ReasonConnTimeout {
 		t.Errorf("%s, %+v", res.Status, l.last())
 	}
@@ -257,10 +259,10 @@ func TestFewDescriptors(t *testing.T) {
 	eventually(t, "all descriptors are back", func() bool { return openFDs(t) == before })
 	// A dial without a descriptor is a refusal in words.
 	c = l.dial()
-	c.send(get("http://b.test/"))
+	c.send(vectors.Get("http://b.test/"))
 	c.response("GET")
 	limit(uint64(nextFD(t)))
-	c.send(connectTo(at))
+	c.send(vectors.Connect(at))
 	res, body := c.response("CONNECT")
 	if res.StatusCode != 503 || !strings.Contains(body, "out_of_descriptors") {
 		t.Errorf("dial without a descriptor: %s %s", res.Status, body)

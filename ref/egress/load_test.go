@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"bridgecheck/ref/egress/internal/vectors"
 )
 
 // usage is what a proxy must not keep.
@@ -57,7 +59,7 @@ func TestConnectCloseCyclesLeaveNothing(t *testing.T) {
 	l.dns.set("far.test", "127.0.0.1")
 	l.proxy.cfg.OnDecision = func(Decision) {}
 	unix := l.serve("unix", t.TempDir()+"/proxy")
-	request := connectTo(target("far.test", far.port)) + "x"
+	request := vectors.Connect(target("far.test", far.port)) + "x"
 	run := func(n int) {
 		var wg sync.WaitGroup
 		for w := range 8 {
@@ -152,7 +154,7 @@ func halfOpen(addr, target string, head bool) error {
 	if head {
 		io.WriteString(c, "GET http://a.test/ HTTP/1.1\r\nHo")
 	} else {
-		io.WriteString(c, connectTo(target))
+		io.WriteString(c, vectors.Connect(target))
 		c.(*net.TCPConn).CloseWrite()
 	}
 	if _, err := io.Copy(io.Discard, c); os.IsTimeout(err) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"bridgecheck/ref/egress/internal/vectors"
 )
 
 // However a request is framed, the upstream sees exactly one that is normal, or
@@ -22,50 +24,19 @@ func TestUpstreamSeesOneRequestOrNone(t *testing.T) {
 	l := newLab(t, Config{Policy: NewPolicy([]Rule{onLoopback(t, "web.test", web.port)}, nil)})
 	l.dns.set("web.test", "127.0.0.1")
 	at := target("web.test", web.port)
-	inner := "GET /hidden HTTP/1.1\r\nHost: evil.tes\r\n\r\nxxxx" // 44 bytes, in hexadecimal 2c
-	rows := []struct {
-		name, fields, body string
-		want               string // what the upstream may see, "" for nothing
-	}{
-		{"plain", "Content-Length: 3\r\n", "abc", "abc"},
-		{"body that looks like a request", "Content-Length: 44\r\n", inner, inner},
-		{"chunked", "Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\n\r\n", "abc"},
-		{"chunked, upper case", "Transfer-Encoding: CHUNKED\r\n", "3\r\nabc\r\n0\r\n\r\n", "abc"},
-		{"chunk extension", "Transfer-Encoding: chunked\r\n", "3;a=\"b\"\r\nabc\r\n0\r\n\r\n", "abc"},
-		{"trailer", "Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\nHost: evil.test\r\n\r\n", "abc"},
-		{"CL.TE", "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n" + inner, ""},
-		{"TE.CL", "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", "2c\r\n" + inner + "\r\n0\r\n\r\n", ""},
-		{"TE.TE", "Transfer-Encoding: chunked\r\nTransfer-encoding: identity\r\n", "0\r\n\r\n" + inner, ""},
-		{"TE list", "Transfer-Encoding: chunked, identity\r\n", "0\r\n\r\n" + inner, ""},
-		{"TE with tab", "Transfer-Encoding:\tchunked\r\n", "3\r\nabc\r\n0\r\n\r\n", "abc"},
-		{"TE with vertical tab", "Transfer-Encoding: \x0bchunked\r\n", "0\r\n\r\n" + inner, ""},
-		{"TE with space before the colon", "Transfer-Encoding : chunked\r\n", "0\r\n\r\n" + inner, ""},
-		{"TE folded", "Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n" + inner, ""},
-		{"TE in quotes", "Transfer-Encoding: \"chunked\"\r\n", "0\r\n\r\n" + inner, ""},
-		{"two CLs", "Content-Length: 0\r\nContent-Length: 44\r\n", inner, ""},
-		{"CL list", "Content-Length: 0, 44\r\n", inner, ""},
-		{"hexadecimal CL", "Content-Length: 0x2c\r\n", inner, ""},
-		{"CL over 63 bits", "Content-Length: 9223372036854775808\r\n", inner, ""},
-		{"CL nominated by Connection", "Connection: Content-Length\r\nContent-Length: 3\r\n", "abc", "abc"},
-		{"TE nominated by Connection", "Connection: Transfer-Encoding\r\nTransfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\n\r\n", "abc"},
-		{"Host nominated by Connection", "Connection: Host\r\nContent-Length: 3\r\n", "abc", "abc"},
-		{"field hidden by CR", "X: y\rContent-Length: 44\r\n", inner, ""},
-		{"field hidden by LF", "X: y\nContent-Length: 44\r\n", inner, ""},
-		{"field hidden by NUL", "X: y\x00Content-Length: 44\r\n", inner, ""},
-	}
-	for _, r := range rows {
+	for _, r := range vectors.Framings {
 		mu.Lock()
 		seen = nil
 		mu.Unlock()
 		c := l.dial()
-		c.send("POST http://" + at + "/p HTTP/1.1\r\nHost: " + at + "\r\n" + r.fields + "\r\n" + r.body)
+		c.send("POST http://" + at + "/p HTTP/1.1\r\nHost: " + at + "\r\n" + r.Fields + "\r\n" + r.Body)
 		res, _ := c.response("POST")
 		mu.Lock()
 		switch {
-		case r.want == "" && (len(seen) > 0 || res.StatusCode < 400 || !res.Close):
-			t.Errorf("%s: %s, close %v, upstream saw %q", r.name, res.Status, res.Close, seen)
-		case r.want != "" && (len(seen) != 1 || seen[0] != "POST /p "+at+" "+r.want):
-			t.Errorf("%s: %s, upstream saw %q", r.name, res.Status, seen)
+		case r.Seen == "" && (len(seen) > 0 || res.StatusCode < 400 || !res.Close):
+			t.Errorf("%s: %s, close %v, upstream saw %q", r.Name, res.Status, res.Close, seen)
+		case r.Seen != "" && (len(seen) != 1 || seen[0] != "POST /p "+at+" "+r.Seen):
+			t.Errorf("%s: %s, upstream saw %q", r.Name, res.Status, seen)
 		}
 		mu.Unlock()
 	}
@@ -82,10 +53,7 @@ func TestBrokenBody(t *testing.T) {
 	l := newLab(t, Config{Policy: NewPolicy([]Rule{onLoopback(t, "web.test", web.port)}, nil)})
 	l.dns.set("web.test", "127.0.0.1")
 	at := target("web.test", web.port)
-	for _, body := range []string{
-		"3\nabc\r\n0\r\n\r\n", "3\r\nabcX\r\n0\r\n\r\n", "-1\r\n\r\n", "0x3\r\nabc\r\n0\r\n\r\n",
-		"ffffffffffffffffff\r\n", "3\r\nabc\r\n", " 3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n0\r\n X\r\n\r\n",
-	} {
+	for _, body := range vectors.BrokenBodies {
 		c := l.dial()
 		c.send("POST http://" + at + "/ HTTP/1.1\r\nHost: " + at + "\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
 		c.Conn.(interface{ CloseWrite() error }).CloseWrite()
