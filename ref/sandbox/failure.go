@@ -20,6 +20,7 @@ const (
 	StagePivot        = "pivot"        // enter the new root
 	StageCapabilities = "capabilities" // drop them
 	StageNoNewPrivs   = "no-new-privs" // set it
+	StageTerminal     = "terminal"     // make the sandbox's own
 	StageLandlock     = "landlock"     // restrict paths
 	StageSeccomp      = "seccomp"      // load the filter
 	StageLimits       = "limits"       // bound memory, processes, descriptors

@@ -46,7 +46,10 @@ func Launch(ctx context.Context, spec Spec) (*Sandbox, error) {
 	s.listeners = doors
 	ctx, cancel := context.WithTimeout(ctx, setUp)
 	defer cancel()
-	return s, s.prepare(ctx)
+	if err := s.prepare(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // prepare waits until the sandbox is ready; one that is not is gone when it
@@ -67,9 +70,13 @@ func (s *Sandbox) prepare(ctx context.Context) error {
 	}
 }
 
+// end clears up what was not ready.
 func (s *Sandbox) end() {
 	_ = s.Kill() // a sandbox that is gone needs no killing
 	<-s.done
+	if s.terminal != nil {
+		_ = s.terminal.Close() // nobody else has seen it
+	}
 }
 
 // spawn starts the init process.

@@ -23,7 +23,11 @@ type Listener struct {
 }
 
 // adopt takes over the descriptors that the init process handed over.
-func (s *Sandbox) adopt(told []wire.Listener, fds []int) error {
+func (s *Sandbox) adopt(report *wire.Report, fds []int) error {
+	if report.Terminal {
+		return s.adoptTerminal(fds)
+	}
+	told := report.Listeners
 	if len(told) != len(fds) {
 		for _, fd := range fds {
 			unix.Close(fd)

@@ -30,7 +30,7 @@ func resolve(s *Spec) (*wire.Config, error) {
 	cfg := &wire.Config{
 		Level: string(s.Level), Path: s.Path, Args: s.Args, Env: s.Env, Cwd: filepath.Clean(s.Cwd),
 		Descriptors: s.Descriptors, Ports: s.Ports, Landlock: s.Landlock, Seccomp: string(s.Seccomp),
-		Limits: wire.Limits(s.Limits),
+		Limits: wire.Limits(s.Limits), TTY: s.TTY,
 	}
 	if !strings.Contains(s.Path, "/") {
 		cfg.Path = search(s.Path, s.Env)
@@ -64,8 +64,8 @@ func check(s *Spec) error {
 		return refuse("Seccomp", "unknown profile %q: use %s, %s or %s", s.Seccomp, Baseline, Strict, Off)
 	case !filepath.IsAbs(s.Cwd):
 		return refuse("Cwd", "%q is not absolute: give the whole path", s.Cwd)
-	case s.TTY:
-		return refuse("TTY", "no terminal of the sandbox's own can be made: pass one end of a pseudoterminal as Stdin")
+	case s.TTY && (s.Stdin != nil || s.Stdout != nil || s.Stderr != nil):
+		return refuse("TTY", "a terminal takes the place of the streams: leave Stdin, Stdout and Stderr out")
 	case s.Limits.Memory < 0 || s.Limits.PIDs < 0 || s.Limits.Files < 0:
 		return refuse("Limits", "a limit is below 0: use 0 for none")
 	}

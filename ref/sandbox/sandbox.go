@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"syscall"
 
@@ -20,6 +21,7 @@ type Sandbox struct {
 	layers     map[string]string
 
 	landlockABI int
+	terminal    *os.File
 
 	mu      sync.Mutex // guards control against its closing
 	control int        // -1 when closed
@@ -118,7 +120,7 @@ func (s *Sandbox) listen(ready chan<- error) {
 		var report wire.Report
 		fds, err := wire.Receive(s.control, &report)
 		if err == nil {
-			err = s.adopt(report.Listeners, fds)
+			err = s.adopt(&report, fds)
 		}
 		if err != nil {
 			s.bury(err)

@@ -57,7 +57,8 @@ type Spec struct {
 	// Descriptors of the caller are inherited under their own numbers; nothing
 	// else is but 0, 1 and 2.
 	Descriptors []int
-	// TTY asks for a terminal of the sandbox's own.
+	// TTY asks for a terminal of the sandbox's own in the place of the three
+	// streams, see Sandbox.Terminal.
 	TTY bool
 }
 

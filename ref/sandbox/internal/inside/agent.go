@@ -37,7 +37,8 @@ func supervise(cfg *wire.Config) int {
 }
 
 // start forks and executes the agent from this thread, whose restrictions it
-// inherits. It leads a session of its own: no terminal controls it.
+// inherits. It leads a session of its own, which no terminal controls but the
+// sandbox's own.
 func start(cfg *wire.Config) (int, error) {
 	path := cfg.Path
 	if !strings.Contains(path, "/") {
@@ -59,7 +60,7 @@ func start(cfg *wire.Config) (int, error) {
 		}
 	}
 	return syscall.ForkExec(path, argv, &syscall.ProcAttr{
-		Dir: cfg.Cwd, Env: cfg.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: cfg.Cwd, Env: cfg.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: cfg.TTY},
 	})
 }
 
@@ -116,8 +117,8 @@ func reap(agent int) wire.Exit {
 	}
 }
 
-// terminal are the signals that a terminal sends to the whole foreground group.
-var terminal = []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGCONT, unix.SIGWINCH}
+// foreground are the signals that a terminal sends to the whole foreground group.
+var foreground = []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTSTP, unix.SIGCONT, unix.SIGWINCH}
 
 // obey carries out the launcher's orders; when the launcher is gone, so is the
 // sandbox.
@@ -136,7 +137,7 @@ func obey(cfg *wire.Config, started <-chan int) {
 			pid = <-started
 		}
 		target, sig := pid, unix.Signal(order.Signal)
-		if slices.Contains(terminal, sig) {
+		if slices.Contains(foreground, sig) {
 			target = -pid
 		}
 		// The agent may have ended a moment ago, or left its group.

@@ -91,6 +91,11 @@ func prepare(cfg *wire.Config) error {
 			return err
 		}
 	}
+	if cfg.TTY {
+		if err := terminal(cfg.Control); err != nil {
+			return at("terminal", err)
+		}
+	}
 	applied, err := restrict(cfg)
 	if err != nil {
 		return err

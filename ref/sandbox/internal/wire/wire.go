@@ -33,6 +33,7 @@ type Config struct {
 	Landlock    bool
 	Seccomp     string // baseline, strict, off
 	Limits      Limits
+	TTY         bool
 	// Outside holds the launcher's namespaces (inode by name): each one the
 	// level promises must differ.
 	Outside map[string]uint64
@@ -69,6 +70,7 @@ type Order struct {
 // Report is a message from the init process; one field is set.
 type Report struct {
 	Listeners []Listener `json:",omitempty"` // one for each descriptor of the message
+	Terminal  bool       `json:",omitempty"` // the one descriptor is the terminal's master
 	Ready     *Ready     `json:",omitempty"`
 	Failure   *Failure   `json:",omitempty"`
 	Exit      *Exit      `json:",omitempty"`

@@ -1,0 +1,68 @@
+package sandbox_test
+
+import (
+	"bufio"
+	"io"
+	"strings"
+	"testing"
+
+	"bridgecheck/ref/sandbox"
+)
+
+// What is typed reaches the agent, Ctrl-C its foreground job and not itself,
+// and the terminal is none of the host's.
+func TestTerminal(t *testing.T) {
+	for _, level := range []sandbox.Level{sandbox.Isolated, sandbox.SharedUserNS, sandbox.SharedNone} {
+		t.Run(string(level), func(t *testing.T) {
+			needLevel(t, level)
+			spec := atLevel(shell(`trap 'echo caught' INT; test -t 0 && test -t 1 && test -t 2 && : </dev/tty && stty size; read line; echo "got $line"; sh -c 'trap - INT; echo asleep; exec sleep 1000'; exit 5`), level)
+			spec.TTY = true
+			s := launch(t, spec)
+			terminal := s.Terminal()
+			defer terminal.Close()
+			if err := s.Resize(33, 111); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Start(); err != nil {
+				t.Fatal(err)
+			}
+			said := bufio.NewReader(terminal)
+			expect := func(want string) {
+				t.Helper()
+				for {
+					line, err := said.ReadString('\n')
+					if strings.TrimSpace(line) == want {
+						return
+					}
+					if err != nil {
+						t.Fatalf("the terminal ended (%v) before it said %q", err, want)
+					}
+				}
+			}
+			expect("33 111")
+			if _, err := io.WriteString(terminal, "typed\n"); err != nil {
+				t.Fatal(err)
+			}
+			expect("got typed")
+			expect("asleep")
+			if _, err := terminal.Write([]byte{3}); err != nil {
+				t.Fatal(err)
+			}
+			expect("^Ccaught")
+			if exit, err := s.Wait(); err != nil || exit != (sandbox.Exit{Code: 5}) {
+				t.Errorf("got %+v, %v, want code 5", exit, err)
+			}
+		})
+	}
+}
+
+func TestNoTerminal(t *testing.T) {
+	needNamespaces(t)
+	s := launch(t, shell("exit 0"))
+	if s.Terminal() != nil {
+		t.Error("a sandbox without a terminal has one")
+	}
+	if err := s.Resize(1, 1); err == nil {
+		t.Error("no terminal could be resized")
+	}
+}
