@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"bridgecheck/ref/event"
 	"bridgecheck/ref/mcpserver/contain"
@@ -69,5 +70,13 @@ type Options struct {
 	Dir string
 	// Events gets what happens to the servers; nil drops it.
 	Events *event.Recorder
-	Log    *slog.Logger
+	// HealthEvery is the pause between the health checks that the manager makes
+	// by itself, and how long each may take; 0 is [DefaultHealthEvery], less is
+	// never. They find a server that hangs; nothing is restarted.
+	HealthEvery time.Duration
+	Log         *slog.Logger
 }
+
+// DefaultHealthEvery is long enough for a server that answers nothing while a
+// tool of its runs.
+const DefaultHealthEvery = 30 * time.Second

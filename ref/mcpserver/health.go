@@ -29,7 +29,33 @@ func (s *server) health(ctx context.Context) error {
 		defer cancel()
 	}
 	err := s.check(ctx)
+	if errors.Is(err, errIdle) {
+		err = s.restock(ctx)
+	}
+	s.note(err)
+	return err
+}
+
+// monitor checks the server from time to time until it is stopped.
+func (s *server) monitor(every time.Duration) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			ctx, cancel := context.WithTimeout(s.life, every)
+			s.note(s.check(ctx))
+			cancel()
+		case <-s.life.Done():
+			return
+		}
+	}
+}
+
+// note reports what a check has found.
+func (s *server) note(err error) {
 	switch {
+	case s.life.Err() != nil: // the stop took the processes away
 	case err == nil:
 		s.report("")
 	case errors.Is(err, ErrHung):
@@ -37,9 +63,12 @@ func (s *server) health(ctx context.Context) error {
 	case errors.Is(err, ErrDead):
 		s.report(reasonDead)
 	}
-	return err
 }
 
+// errIdle means that no session has a process just now.
+var errIdle = errors.New("no process is running")
+
+// check asks without starting anything.
 func (s *server) check(ctx context.Context) error {
 	if s.remote != nil {
 		return s.remote.check(ctx)
@@ -52,7 +81,7 @@ func (s *server) check(ctx context.Context) error {
 		return fmt.Errorf("server %q: %w", s.name, ErrDead)
 	}
 	if len(all) == 0 {
-		return s.restock(ctx)
+		return errIdle
 	}
 	errs := make([]error, len(all))
 	var wg sync.WaitGroup

@@ -25,6 +25,9 @@ func New(opts Options) *ServerManager {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
+	if opts.HealthEvery == 0 {
+		opts.HealthEvery = DefaultHealthEvery
+	}
 	return &ServerManager{opts: opts, servers: map[string]*server{}, how: map[string]string{}}
 }
 
@@ -49,7 +52,7 @@ func (m *ServerManager) Start(ctx context.Context, name string, cfg Config) (soc
 	m.servers[name] = s
 	delete(m.how, name)
 	m.mu.Unlock()
-	if err := s.start(ctx); err != nil {
+	if err := s.start(ctx, m.opts.HealthEvery); err != nil {
 		s.kill()
 		m.forget(s)
 		return "", err

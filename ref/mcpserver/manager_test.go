@@ -27,6 +27,8 @@ func TestMain(m *testing.M) {
 	case "":
 	case "fake oracle":
 		oracleMain()
+	case "bridge":
+		bridgeMain()
 	default:
 		fakeMain()
 	}
@@ -77,14 +79,18 @@ func containsAll(s string, parts []string) bool {
 	return true
 }
 
-func newManager(t *testing.T) (*mcpserver.ServerManager, *log, string) {
+func newManager(t *testing.T, change ...func(*mcpserver.Options)) (*mcpserver.ServerManager, *log, string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "mgr") // t.TempDir's names are too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
 	events := &log{}
-	m := mcpserver.New(mcpserver.Options{Dir: dir, Events: event.NewRecorder(events)})
+	opts := mcpserver.Options{Dir: dir, Events: event.NewRecorder(events)}
+	for _, f := range change {
+		f(&opts)
+	}
+	m := mcpserver.New(opts)
 	t.Cleanup(func() {
 		if err := m.StopAll(); err != nil {
 			t.Error(err)
@@ -351,6 +357,18 @@ func TestHealthTellsHungFromDead(t *testing.T) {
 	_ = good
 	events.await(t, "server-unhealthy", `"hung"`, `"reason":"hung"`)
 	events.await(t, "server-unhealthy", `"dead"`, `"reason":"dead"`)
+}
+
+func TestHangingServerIsReportedUnasked(t *testing.T) {
+	m, events, _ := newManager(t, func(o *mcpserver.Options) { o.HealthEvery = 50 * time.Millisecond })
+	start(t, m, "good", "")
+	hung := start(t, m, "hung", "")
+	go post(httpClient(t, hung), session(t, hung), `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hang-all"}}`)
+	events.await(t, "server-unhealthy", `"hung"`, `"reason":"hung"`)
+	time.Sleep(200 * time.Millisecond) // several more checks
+	if n := strings.Count(events.String(), "server-unhealthy"); n != 1 {
+		t.Errorf("%d reports:\n%s", n, events)
+	}
 }
 
 func eventually(t *testing.T, f func() bool) {

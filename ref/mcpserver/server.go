@@ -29,7 +29,9 @@ type server struct {
 	kill context.CancelFunc
 	up   chan struct{} // closed when the start has ended, however
 	once sync.Once     // guards the stop
-	down chan struct{} // closed when the stop has ended
+	// watch is the health check that goes on until life ends.
+	watch sync.WaitGroup
+	down  chan struct{} // closed when the stop has ended
 	// stopErr and how are valid after down.
 	stopErr error
 	how     string
@@ -62,7 +64,7 @@ func newServer(name string, cfg Config, opts Options) *server {
 }
 
 // start brings the server up and opens its socket.
-func (s *server) start(ctx context.Context) (err error) {
+func (s *server) start(ctx context.Context, every time.Duration) (err error) {
 	defer close(s.up)
 	defer func() {
 		if s.started = err == nil; !s.started {
@@ -84,6 +86,9 @@ func (s *server) start(ctx context.Context) (err error) {
 	}
 	if err := s.listen(); err != nil {
 		return s.startError(nil, err)
+	}
+	if every > 0 {
+		s.watch.Go(func() { s.monitor(every) })
 	}
 	s.events.Emit(event.ServerStarted{
 		Server: s.name, Socket: s.socket, URL: s.cfg.URL, Containment: containment, Took: time.Since(began),

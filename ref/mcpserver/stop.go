@@ -28,6 +28,7 @@ func (s *server) stop() {
 		wg.Go(i.Stop)
 	}
 	wg.Wait()
+	s.watch.Wait()
 	var errs []error
 	if s.http != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), shutdownBound)

@@ -23,7 +23,27 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[0] == "starter" {
 		starter(os.Args[1:])
 	}
+	if os.Args[0] == "limited" {
+		limited()
+	}
 	goleak.VerifyTestMain(m)
+}
+
+// limited is a program on a host without PID namespaces.
+func limited() {
+	if err := os.WriteFile("/proc/sys/user/max_pid_namespaces", []byte("0"), 0); err != nil {
+		fmt.Println("skip:", err)
+		os.Exit(0)
+	}
+	_, err := contain.Start(contain.Command{Path: "/bin/true"}, contain.Namespace)
+	tree, err2 := contain.Start(contain.Command{Path: "/bin/true"}, "")
+	if err2 != nil {
+		fmt.Println("error:", err2)
+		os.Exit(1)
+	}
+	<-tree.Done()
+	fmt.Println(errors.Is(err, contain.ErrUnavailable), tree.Level, tree.Exit())
+	os.Exit(0)
 }
 
 // starter is a bridge to be killed: it starts a tree and waits.
@@ -241,5 +261,22 @@ func TestProgramThatCannotBeExecuted(t *testing.T) {
 	})
 	if _, err := contain.Start(contain.Command{Path: "/bin/true"}, "cgroup"); err == nil {
 		t.Error("an unknown level was accepted")
+	}
+}
+
+func TestHostWithoutNamespaces(t *testing.T) {
+	c := exec.Command("/proc/self/exe")
+	c.Args = []string{"limited"}
+	c.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := c.CombinedOutput()
+	if err != nil && len(out) == 0 || strings.HasPrefix(string(out), "skip") {
+		t.Skipf("no user namespace to play that host in: %v %s", err, out)
+	}
+	if got := strings.TrimSpace(string(out)); got != "true process-group code 0" {
+		t.Errorf("got %s, %v", got, err)
 	}
 }
