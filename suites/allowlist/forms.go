@@ -2,6 +2,8 @@ package allowlist
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"github.com/onsi/gomega/types"
 
@@ -39,4 +41,10 @@ func forms(t *kit.T) []form {
 		all = append(all, absolute)
 	}
 	return all
+}
+
+// fill puts the name and the port of the upstream for NAME and PORT, and for
+// WRAPPED a number that is the port in its lower 16 bits.
+func fill(pattern string, u *kit.Upstream) string {
+	return strings.NewReplacer("NAME", u.Name, "PORT", strconv.Itoa(u.Port()), "WRAPPED", strconv.Itoa(u.Port()+1<<16)).Replace(pattern)
 }
