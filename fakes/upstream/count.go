@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"crypto/rand"
 	"io"
 	"net"
 	"sync"
@@ -83,7 +84,9 @@ func (c *stream) Read(p []byte) (int, error) {
 }
 
 // CloseWrite ends the server's own direction.
-func (c *stream) CloseWrite() error { return c.Conn.(*net.TCPConn).CloseWrite() }
+func (c *stream) CloseWrite() error {
+	return c.Conn.(interface{ CloseWrite() error }).CloseWrite()
+}
 
 // Streams are all connections in the order they were accepted.
 func (s *Server) Streams() []Stream {
@@ -154,13 +157,13 @@ func (s *Server) Fence() int {
 	s.mu.Lock()
 	before := len(s.arrivals) // an earlier client may have had the same port
 	s.mu.Unlock()
-	network := "tcp"
-	if s.kind == UDP {
-		network = "udp"
+	dialer := net.Dialer{}
+	if s.network == "unix" { // whose clients have no address unless they take one
+		dialer.LocalAddr = &net.UnixAddr{Net: "unix", Name: "@fence-" + rand.Text()}
 	}
-	c, err := new(net.Dialer).DialContext(ctx, network, s.addr.String())
+	c, err := dialer.DialContext(ctx, s.network, s.dialled())
 	if err != nil {
-		panic("fence of upstream " + s.addr.String() + ": " + err.Error())
+		panic("fence of upstream " + s.dialled() + ": " + err.Error())
 	}
 	defer func() { _ = c.Close() }()
 	if s.kind == UDP {
@@ -184,7 +187,7 @@ func (s *Server) awaitFence(ctx context.Context, before int, own string) {
 			}
 		}
 		if err := ctx.Err(); err != nil {
-			panic("fence of upstream " + s.addr.String() + ": " + err.Error())
+			panic("fence of upstream " + s.dialled() + ": " + err.Error())
 		}
 		s.changed.Wait()
 	}

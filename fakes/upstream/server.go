@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -49,8 +50,10 @@ const Banner = "220 upstream ready\r\n"
 
 // Server is one running upstream. Its methods may be called from anywhere.
 type Server struct {
-	kind Kind
-	addr netip.AddrPort
+	kind    Kind
+	network string // tcp, udp, unix
+	addr    netip.AddrPort
+	path    string // of a Unix socket
 
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
@@ -66,19 +69,28 @@ type Server struct {
 	closers  []func()
 }
 
-// Start starts a server of the kind on addr (IP:PORT, port 0 for any free one).
+// Start starts a server of the kind on addr: IP:PORT, port 0 for any free one, or
+// unix:PATH for all kinds but UDP and BlackHole.
 func Start(addr string, kind Kind) (*Server, error) {
+	path, isUnix := strings.CutPrefix(addr, "unix:")
 	where, err := netip.ParseAddrPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("start %s upstream: %w; use IP:PORT", kind, err)
+	if err != nil && !isUnix {
+		return nil, fmt.Errorf("start %s upstream: %w; use IP:PORT or unix:PATH", kind, err)
 	}
-	s := &Server{kind: kind}
+	s := &Server{kind: kind, network: "tcp", path: path}
 	s.changed = sync.NewCond(&s.mu)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	if kind == UDP {
+	switch {
+	case isUnix && (kind == UDP || kind == BlackHole):
+		err = errors.New("this kind has no Unix socket")
+	case isUnix:
+		s.network = "unix"
+		err = s.startStream(path)
+	case kind == UDP:
+		s.network = "udp"
 		err = s.startUDP(where)
-	} else {
-		err = s.startTCP(where)
+	default:
+		err = s.startStream(where.String())
 	}
 	if err != nil {
 		s.Close()
@@ -87,8 +99,8 @@ func Start(addr string, kind Kind) (*Server, error) {
 	return s, nil
 }
 
-// startTCP listens and hands each connection to the kind's handler.
-func (s *Server) startTCP(where netip.AddrPort) error {
+// startStream listens and hands each connection to the kind's handler.
+func (s *Server) startStream(where string) error {
 	handlers := map[Kind]func(*stream){
 		RawEcho: echo, SpeaksFirst: speakFirst, EndsFirst: endFirst, Silent: discard,
 		Sink: sink, Source: source, Ticker: s.tick,
@@ -97,12 +109,14 @@ func (s *Server) startTCP(where netip.AddrPort) error {
 	if !raw && s.kind != HTTP && s.kind != TLS && s.kind != BlackHole {
 		return fmt.Errorf("unknown kind")
 	}
-	socket, err := new(net.ListenConfig).Listen(s.ctx, "tcp", where.String())
+	socket, err := new(net.ListenConfig).Listen(s.ctx, s.network, where)
 	if err != nil {
 		return err
 	}
 	s.atClose(func() { _ = socket.Close() })
-	s.addr = socket.Addr().(*net.TCPAddr).AddrPort()
+	if tcp, isTCP := socket.Addr().(*net.TCPAddr); isTCP {
+		s.addr = tcp.AddrPort()
+	}
 	counted := &listener{Listener: socket, server: s}
 	switch {
 	case s.kind == BlackHole:
@@ -135,8 +149,16 @@ func (s *Server) serveRaw(socket net.Listener, handle func(*stream)) {
 	}
 }
 
-// Addr is where the server listens.
+// Addr is where the server listens, invalid for one on a Unix socket.
 func (s *Server) Addr() netip.AddrPort { return s.addr }
+
+// dialled is what the fence dials.
+func (s *Server) dialled() string {
+	if s.network == "unix" {
+		return s.path
+	}
+	return s.addr.String()
+}
 
 // Kind is what it was started as.
 func (s *Server) Kind() Kind { return s.kind }
