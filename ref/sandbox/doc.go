@@ -10,6 +10,9 @@
 // system call filter. The init reads all of that back before the agent's first
 // instruction.
 //
+// Programs that make namespaces themselves (bwrap, unshare, the inner sandboxes
+// of some agents) and debuggers that attach cannot work inside.
+//
 // Two weaker levels exist for hosts that cannot make the namespaces: what each
 // of them loses is told by Sandbox.Layers, never hidden.
 package sandbox

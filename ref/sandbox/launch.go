@@ -25,8 +25,8 @@ const setUp = 30 * time.Second
 // instruction, which Start allows. The context bounds the making only.
 //
 // A Spec that is not honoured gives a *Refusal, a host that does not allow it a
-// *Failure; nothing is left of either. Descriptors above 2 of this process
-// become close-on-exec.
+// *Failure; nothing is left of either. A sandbox that is not started must be
+// killed. Descriptors above 2 of this process become close-on-exec.
 func Launch(ctx context.Context, spec Spec) (*Sandbox, error) {
 	cfg, err := resolve(&spec)
 	if err != nil {

@@ -109,45 +109,43 @@ func (s *Sandbox) Wait() (Exit, error) {
 
 // listen reads what the init process reports until it is gone, then clears up.
 func (s *Sandbox) listen(ready chan<- error) {
-	told := false
-	tell := func(err error) {
-		if !told {
-			told = true
+	answered := false
+	answer := func(err error) {
+		if !answered {
+			answered = true
 			ready <- err
 		}
 	}
+	var last *wire.Report // what it said of its end
 	for {
-		var report wire.Report
-		fds, err := wire.Receive(s.control, &report)
+		report := new(wire.Report)
+		fds, err := wire.Receive(s.control, report)
 		if err == nil {
-			err = s.adopt(&report, fds)
+			err = s.adopt(report, fds)
 		}
 		if err != nil {
-			s.bury(err)
-			tell(failed(StageInit, fmt.Errorf("the init process ended before it was ready: %w", s.err)))
+			s.bury(err, last)
+			answer(failed(StageInit, fmt.Errorf("the init process ended before it was ready: %w", s.err)))
 			close(s.done)
 			return
 		}
 		switch {
-		case report.Failure != nil:
-			tell(reported(report.Failure))
 		case report.Ready != nil:
 			s.layers, s.landlockABI = report.Ready.Layers, report.Ready.LandlockABI
-			tell(nil)
+			answer(nil)
+		case report.Failure != nil:
+			answer(reported(report.Failure))
+			last = report
 		case report.Exit != nil:
-			s.exit = Exit{Code: report.Exit.Code, Signal: syscall.Signal(report.Exit.Signal)}
-			s.err = errTold
+			last = report
 		}
 	}
 }
 
-// errTold marks that the agent's end is known.
-var errTold = errors.New("told")
-
 // bury waits for the init process, with which everything in its PID namespace
 // ends, and closes what this process holds of the sandbox.
-func (s *Sandbox) bury(cause error) {
-	if cause != nil && !errors.Is(cause, io.EOF) && !errors.Is(cause, unix.ECONNRESET) {
+func (s *Sandbox) bury(cause error, last *wire.Report) {
+	if !errors.Is(cause, io.EOF) && !errors.Is(cause, unix.ECONNRESET) {
 		_ = s.Kill() // it said what cannot be understood
 	}
 	ws := wait(s.pid)
@@ -160,14 +158,16 @@ func (s *Sandbox) bury(cause error) {
 		s.pidfd = -1
 	}
 	s.mu.Unlock()
+	s.exit = Exit{Signal: unix.SIGKILL}
 	switch {
-	case errors.Is(s.err, errTold):
-		s.err = nil
+	case last != nil && last.Exit != nil:
+		s.exit = Exit{Code: last.Exit.Code, Signal: syscall.Signal(last.Exit.Signal)}
+	case last != nil:
+		s.err = reported(last.Failure)
 	case ws.Signaled():
-		s.exit = Exit{Signal: ws.Signal()}
+		s.exit.Signal = ws.Signal()
 		s.err = fmt.Errorf("the sandbox was ended by signal %d", int(ws.Signal()))
 	default:
-		s.exit = Exit{Signal: unix.SIGKILL}
 		s.err = fmt.Errorf("the sandbox's init exited with %d and without telling of the agent", ws.ExitStatus())
 	}
 }

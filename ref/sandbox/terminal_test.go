@@ -3,8 +3,11 @@ package sandbox_test
 import (
 	"bufio"
 	"io"
+	"os"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"bridgecheck/ref/sandbox"
 )
@@ -65,4 +68,32 @@ func TestNoTerminal(t *testing.T) {
 	if err := s.Resize(1, 1); err == nil {
 		t.Error("no terminal could be resized")
 	}
+}
+
+// A terminal of the host's on stdin is usable, and is not the agent's own: it
+// cannot type into it.
+func TestHostTerminal(t *testing.T) {
+	needNamespaces(t)
+	inner := launch(t, sandboxWithTerminal(t)) // only to have a terminal that is not ours
+	defer inner.Terminal().Close()
+	slave, _, errno := unix.Syscall(unix.SYS_IOCTL, inner.Terminal().Fd(), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY)
+	if errno != 0 {
+		t.Fatal(errno)
+	}
+	stdin := os.NewFile(slave, "stdin")
+	defer stdin.Close()
+	spec := role(t, "calls")
+	spec.Stdin = stdin
+	out, _ := run(t, spec)
+	want(t, facts(out), map[string]string{"tiocsti": "EPERM", "tiocsti-high": "EPERM"})
+	spec = role(t, "status")
+	spec.Stdin = stdin
+	out, _ = run(t, spec)
+	want(t, facts(out), map[string]string{"tty": "ENXIO", "sid": "true"})
+}
+
+func sandboxWithTerminal(t *testing.T) sandbox.Spec {
+	spec := role(t, "status")
+	spec.TTY = true
+	return spec
 }

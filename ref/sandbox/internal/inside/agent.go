@@ -25,6 +25,10 @@ func supervise(cfg *wire.Config) int {
 	started := make(chan int, 1)
 	go obey(cfg, started)
 	pid, err := start(cfg)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM) {
+		_ = wire.Send(cfg.Control, wire.Report{Failure: failure(at("agent", err))})
+		return 1
+	}
 	if err != nil {
 		return end(cfg, exit(err))
 	}
@@ -60,7 +64,7 @@ func start(cfg *wire.Config) (int, error) {
 		}
 	}
 	return syscall.ForkExec(path, argv, &syscall.ProcAttr{
-		Dir: cfg.Cwd, Env: cfg.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: cfg.TTY},
+		Env: cfg.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: cfg.TTY},
 	})
 }
 

@@ -52,11 +52,19 @@ func children() []int {
 		if err != nil {
 			continue
 		}
-		// The command may hold spaces and parentheses: count from the last one.
-		after := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		if len(after) > 1 && after[1] == self {
+		if parent(string(stat)) == self {
 			all = append(all, pid)
 		}
 	}
 	return all
+}
+
+// parent is the fourth field of proc_pid_stat(5), "" when there is none. The
+// command, which the process chooses, may hold spaces and parentheses.
+func parent(stat string) string {
+	after := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(after) < 2 {
+		return ""
+	}
+	return after[1]
 }
