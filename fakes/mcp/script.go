@@ -21,9 +21,11 @@ const ScriptMethod = "fake/script"
 
 // Script is what the server does before it answers.
 type Script struct {
-	Steps []Step `json:"steps"`
+	Steps []Step `json:"steps,omitempty"`
 	// Bytes is how long the line of the answer is at least, without its end.
-	Bytes int `json:"bytes"`
+	Bytes int `json:"bytes,omitempty"`
+	// Text comes back in the result.
+	Text string `json:"text,omitempty"`
 }
 
 // Step is one of its fields.
@@ -53,6 +55,7 @@ type ScriptResult struct {
 	SHA256 string `json:"sha256"`
 	// Heard are the lines that the steps waited for.
 	Heard []string `json:"heard"`
+	Text  string   `json:"text"`
 	Pad   string   `json:"pad,omitempty"`
 }
 
@@ -132,7 +135,7 @@ func (f *filter) script(m message, line []byte, at int) {
 	}
 	line = bytes.TrimRight(line, "\r\n")
 	sum := sha256.Sum256(line)
-	result := ScriptResult{Length: len(line), SHA256: hex.EncodeToString(sum[:]), Heard: []string{}}
+	result := ScriptResult{Length: len(line), SHA256: hex.EncodeToString(sum[:]), Heard: []string{}, Text: request.Params.Text}
 	names := strings.NewReplacer("$ID", string(m.ID), "$TOKEN", string(request.Params.Meta.ProgressToken))
 	for _, s := range request.Params.Steps {
 		if s.Hear != "" {

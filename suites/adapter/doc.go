@@ -7,6 +7,7 @@ package adapter
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"bridgecheck/fakes/attempt"
 	"bridgecheck/suites/kit"
@@ -75,6 +76,11 @@ func (d door) call(ctx context.Context, p *kit.Phase, server, era, tool string, 
 	return p.Agent.Do(ctx, att)
 }
 
+// endpoint is the door for what is sent by hand.
+func (d door) endpoint(ctx context.Context, p *kit.Phase, server string) kit.Endpoint {
+	return p.Agent.EndpointAt(d.url(ctx, p, server), d.via)
+}
+
 // require ends the row where the subject does not claim the door.
 func (d door) require(t *kit.T) {
 	for _, need := range d.needs {
@@ -90,6 +96,17 @@ func count(lines []string, line string) int {
 	n := 0
 	for _, l := range lines {
 		if l == line {
+			n++
+		}
+	}
+	return n
+}
+
+// stopped is how many processes of the server have said that they end.
+func stopped(lines []string) int {
+	n := 0
+	for _, l := range lines {
+		if strings.HasPrefix(l, "stopped ") {
 			n++
 		}
 	}
