@@ -26,6 +26,7 @@ import (
 	_ "bridgecheck/suites/fallback"
 	_ "bridgecheck/suites/lifecycle"
 	_ "bridgecheck/suites/loopback"
+	_ "bridgecheck/suites/relay"
 )
 
 // exitError ends the program with a code and, when it has one, a sentence.
