@@ -80,11 +80,20 @@ func TestSharedListeners(t *testing.T) {
 			}
 			targets = append(targets, l.Addr().String())
 			go func() {
-				if c, err := l.Accept(); err == nil {
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						return
+					}
 					_, _ = c.Write([]byte("here"))
 					c.Close()
 				}
 			}()
+			c, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Skip("control: this host's own loopback does not work: ", err)
+			}
+			c.Close()
 		}
 		out, _ := run(t, atLevel(role(t, "dial", targets...), level))
 		for _, target := range targets {
@@ -135,6 +144,9 @@ func TestSharedFiles(t *testing.T) {
 		spec.RO, spec.RW = []string{filepath.Join(dir, "ro")}, []string{filepath.Join(dir, "rw")}
 		out, _ := run(t, spec)
 		shadow := row.hidden
+		if _, err := os.Stat("/etc/shadow"); err != nil {
+			shadow = "ENOENT"
+		}
 		want(t, facts(out), map[string]string{
 			"read-" + p("rw"): "ok", "write-" + p("rw"): "ok", "read-" + p("ro"): "ok", "write-" + p("ro"): row.writeRO,
 			"read-" + p("hidden"): row.hidden, "write-" + p("hidden"): row.hidden, "read-/etc/shadow": shadow,
