@@ -185,3 +185,6 @@ func (t *T) Dir(name string) string {
 	}
 	return dir
 }
+
+// Cleanup calls f when the check has ended, after what was made later than now.
+func (t *T) Cleanup(f func()) { ginkgo.DeferCleanup(f) }

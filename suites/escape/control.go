@@ -1,0 +1,67 @@
+package escape
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"bridgecheck/fakes/attempt"
+	"bridgecheck/suites/catalog"
+	"bridgecheck/suites/kit"
+	"bridgecheck/suites/subject"
+)
+
+var _ = kit.Table(catalog.Case{
+	ID:     "ESC-017",
+	Title:  "does not find the bridge's control channels",
+	Must:   "Control channels of the bridge (descriptors, control socket, guardian pipe) MUST NOT be found in the agent.",
+	Level:  catalog.Security,
+	Clause: "11.17",
+	Needs:  []subject.Capability{subject.FDClean},
+	Host:   []catalog.HostFact{catalog.HostUserNS},
+	Faults: []string{"control-descriptor-leaks"},
+	Why:    "Who holds the stream that starts and stops servers is not in a sandbox any more.",
+}, []kit.Row[bool]{
+	{Name: "plain", Value: false},
+	{Name: "control-stream", Value: true},
+}, func(ctx context.Context, t *kit.T, stream bool) {
+	var options []kit.Option
+	if stream {
+		t.Require(subject.Control)
+		options = append(options, kit.WithControl())
+	}
+	spec := subject.Spec{Allow: []subject.Rule{{Host: "allowed.test", Port: 443}}}
+	if t.Subject().Claims(subject.HostServers) {
+		spec.Servers = []subject.Server{t.Server("wiki")}
+	}
+	outside := t.Outside(ctx)
+	t.Control("descriptors of a process outside that can be opened", opened(ctx, outside, outside.Facts(ctx).PID), kit.Contain("0"))
+	const declared = 9
+	own, err := os.Open("/")
+	if err != nil {
+		t.Fatal("plant: %v", err)
+	}
+	defer own.Close()
+	with := spec
+	with.Descriptors = []int{declared}
+	t.Control("a declared descriptor", t.Start(ctx, with, kit.WithFile(declared, own)).Agent.Facts(ctx).Descriptors[declared], kit.Differ(""))
+
+	agent := t.Start(ctx, spec, options...).Agent
+	facts := agent.Facts(ctx)
+	t.Attempt("descriptors of the agent", beyond(facts), kit.BeNone())
+	for _, pid := range others(facts) {
+		t.Attempt(fmt.Sprintf("descriptors of process %d that can be opened", pid), opened(ctx, agent, pid), kit.BeNone())
+	}
+})
+
+// opened lists the descriptors of a process that /proc gives out.
+func opened(ctx context.Context, a *kit.Agent, pid int) []string {
+	list := []string{}
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	for _, name := range a.Do(ctx, attempt.Attempt{Op: attempt.OpListDir, Path: dir}).Names {
+		if a.Do(ctx, attempt.Attempt{Op: attempt.OpOpen, Path: dir + "/" + name, Args: []string{"r"}}).Errno == "" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
