@@ -172,14 +172,14 @@ func OneLine(raw []byte) []byte {
 	return out
 }
 
-// NewError makes an error response. id is a raw token; nil means null.
+// NewError makes an error response. id is a raw token; none means null.
 func NewError(id []byte, code int, message string, data any) []byte {
 	type object struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 		Data    any    `json:"data,omitempty"`
 	}
-	if id == nil {
+	if len(id) == 0 {
 		id = []byte("null")
 	}
 	body, err := json.Marshal(object{code, message, data})

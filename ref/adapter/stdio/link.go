@@ -46,6 +46,8 @@ type Link struct {
 	done chan struct{}
 	wake chan struct{} // has room for one: the queue has grown
 
+	garbage int // bad lines in a row; of the reader alone
+
 	mu      sync.Mutex
 	queue   [][]byte                        // messages for the server
 	queued  int                             // their bytes
@@ -54,7 +56,6 @@ type Link struct {
 	backlog []jsonrpc.Message               // what came before there was a handler
 	calls   map[string]chan jsonrpc.Message // our own requests, by the key of their id
 	prefix  string                          // of the ids of our own requests
-	garbage int
 }
 
 // maxBacklog is how many messages are kept for a handler that is not set yet.

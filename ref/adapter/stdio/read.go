@@ -41,27 +41,24 @@ func (l *Link) read(out io.Reader) {
 
 // take handles one line; it returns false when there was one bad line too many.
 func (l *Link) take(line []byte) bool {
-	if batch := jsonrpc.Elements(line); batch != nil { // JSON-RPC batches, MCP 2025-03-26
-		ok := true
-		for _, one := range batch {
-			ok = l.take(one) && ok
+	batch := jsonrpc.Elements(line) // JSON-RPC batches, MCP 2025-03-26
+	if batch == nil {
+		batch = [][]byte{line}
+	}
+	for _, one := range batch {
+		m, err := jsonrpc.Parse(one)
+		if err != nil {
+			l.opts.Log.Warn("skip a line of the server's output", "server", l.opts.Server, "cause", err,
+				"line", string(one[:min(len(one), shownBytes)]))
+			if l.garbage++; l.garbage > l.opts.GarbageLines {
+				return false
+			}
+			continue
 		}
-		return ok
-	}
-	m, err := jsonrpc.Parse(line)
-	if err == nil {
-		l.mu.Lock()
 		l.garbage = 0
-		l.mu.Unlock()
 		l.dispatch(m)
-		return true
 	}
-	l.opts.Log.Warn("skip a line of the server's output", "server", l.opts.Server, "cause", err,
-		"line", string(line[:min(len(line), shownBytes)]))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.garbage++
-	return l.garbage <= l.opts.GarbageLines
+	return true
 }
 
 // dispatch gives m to the call it answers or else to the handler.
