@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -84,5 +85,54 @@ func TestGoRun(t *testing.T) {
 	}
 	if out, exit := run(t, spec); strings.TrimSpace(out) != "42" || exit != (sandbox.Exit{}) {
 		t.Errorf("got %q, %+v, want 42", out, exit)
+	}
+}
+
+// Under the strict filter what does without netlink and debuggers still works.
+func TestProgramsStrict(t *testing.T) {
+	needNamespaces(t)
+	for program, line := range map[string]string{
+		"bash":   `echo $(echo fine)`,
+		"node":   `node -e 'require("child_process").exec("echo fine", (e, out) => process.stdout.write(out))'`,
+		"git":    `git init -q /tmp/r && git -C /tmp/r status --porcelain && echo fine`,
+		"curl":   `curl -s file:///etc/passwd >/dev/null && echo fine`,
+		"gcc":    `echo 'int main(void){return 0;}' > /tmp/a.c && gcc -o /tmp/a /tmp/a.c && /tmp/a && echo fine`,
+		"script": `script -qec 'echo fine' /dev/null | tr -d '\r'`,
+	} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Logf("no %s here", program)
+			continue
+		}
+		spec := shell(line)
+		spec.Path, spec.Seccomp = "/bin/bash", sandbox.Strict
+		spec.Env = []string{"PATH=/usr/bin:/bin", "HOME=/tmp"}
+		if out, exit := run(t, spec); out != "fine\n" || exit != (sandbox.Exit{}) {
+			t.Errorf("%s: got %q, %+v", program, out, exit)
+		}
+	}
+}
+
+// The 32-bit entry of the kernel has other numbers: 359 is its socket.
+func TestThirtyTwoBitEntry(t *testing.T) {
+	needNamespaces(t)
+	if _, err := exec.LookPath("gcc"); err != nil || runtime.GOARCH != "amd64" {
+		t.Skip("no gcc for amd64 here")
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "int80")
+	const source = `#include <stdio.h>
+int main(void) { long r; __asm__ volatile("int $0x80" : "=a"(r) : "a"(359), "b"(1), "c"(1), "d"(0) : "memory"); printf("%d\n", (int)r); return 0; }`
+	if err := os.WriteFile(program+".c", []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-o", program, program+".c").CombinedOutput(); err != nil {
+		t.Skipf("gcc: %v: %s", err, out)
+	}
+	control, err := exec.Command(program).Output()
+	if err != nil || strings.HasPrefix(string(control), "-") {
+		t.Skipf("this kernel has no such entry: %q, %v", control, err)
+	}
+	if out, _ := run(t, sandbox.Spec{Path: program}); out != "-38\n" { // ENOSYS
+		t.Errorf("got %q, want -38", out)
 	}
 }
