@@ -26,6 +26,7 @@ type Adapter struct {
 
 	sharedMu sync.Mutex // held while a process for stateless requests starts
 	shared   *shared
+	mirrors  mirrors
 }
 
 // stopping is why requests fail while the adapter closes.
@@ -63,23 +64,16 @@ func (a *Adapter) Close() {
 	a.jobs.Wait()
 }
 
-// background runs f without its caller, and before Close returns. After Close
-// has begun f runs in the caller.
+// background runs f without its caller, and before Close returns; what is
+// started after that is not waited for.
 func (a *Adapter) background(f func()) {
 	a.mu.Lock()
-	closed := a.closed
-	if !closed {
-		a.jobs.Add(1)
-	}
-	a.mu.Unlock()
-	if closed {
-		f()
+	defer a.mu.Unlock()
+	if a.closed {
+		go f()
 		return
 	}
-	go func() {
-		defer a.jobs.Done()
-		f()
-	}()
+	a.jobs.Go(f)
 }
 
 // ServeHTTP serves the MCP endpoint at /mcp, and the two of the transport of

@@ -14,6 +14,14 @@ const codeServerGone = -32000
 // fromServer routes one message of the session's process. It runs in the
 // link's reader and never waits.
 func (s *session) fromServer(m jsonrpc.Message) {
+	if s.route(m) {
+		s.close("initialize was refused")
+	}
+}
+
+// route returns true when m refuses the client's initialize: without it there
+// is no session.
+func (s *session) route(m jsonrpc.Message) (refused bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch m.Kind {
@@ -21,21 +29,23 @@ func (s *session) fromServer(m jsonrpc.Message) {
 		c := s.settle(m.Key())
 		if c == nil {
 			s.a.opts.Log.Info("drop an answer nobody waits for", "server", s.a.opts.Server, "id", string(m.ID.Of(m.Raw)))
-			return
+			return false
 		}
 		if s.version == "" && s.initial.Raw != nil && c.key == s.initial.Key() {
 			s.version, _ = jsonrpc.Text(m.LookupResult("protocolVersion").Of(m.Raw))
+			refused = m.Error.Present()
 		}
 		c.answer(m.Raw, m.ErrorCode())
 	case jsonrpc.Request:
 		if missing := s.lacks(m.Method); missing != "" {
 			s.reply(m, jsonrpc.CodeMethodNotFound, "the client does not have the capability "+missing)
-			return
+			return false
 		}
 		s.ask(m)
 	case jsonrpc.Notification:
 		s.streamFor(m).push(event{raw: m.Raw})
 	}
+	return refused
 }
 
 // streamFor chooses where a message of the server's goes. Stdio does not tell to

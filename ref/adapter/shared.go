@@ -36,6 +36,7 @@ type sharedCall struct {
 	id     []byte // the client's id
 	token  []byte // the client's progress token, nil without one
 	logs   bool   // it asked for log messages
+	lists  bool   // it asked for the tools
 	age    int64
 	stream *stream
 }
@@ -76,7 +77,7 @@ func (sh *shared) call(m jsonrpc.Message) *sharedCall {
 	sh.last++
 	c := &sharedCall{
 		number: strconv.FormatInt(sh.last, 10), age: sh.last, id: m.ID.Of(m.Raw), stream: newStream(""),
-		logs: m.Lookup("_meta", metaLogLevel).Present(),
+		logs: m.Lookup("_meta", metaLogLevel).Present(), lists: m.Method == "tools/list",
 	}
 	token := m.Lookup("_meta", "progressToken")
 	if token.Present() {

@@ -13,6 +13,9 @@ func (sh *shared) fromServer(m jsonrpc.Message) {
 	case jsonrpc.Response:
 		subscription := m.LookupResult("_meta", metaSubscription)
 		sh.answer(string(m.ID.Of(m.Raw)), func(c *sharedCall) []byte {
+			if c.lists {
+				sh.a.mirrors.learn(m)
+			}
 			return jsonrpc.Splice(m.Raw, jsonrpc.Edit{At: m.ID, By: c.id}, jsonrpc.Edit{At: subscription, By: c.id})
 		}, m.ErrorCode())
 	case jsonrpc.Request:

@@ -24,7 +24,11 @@ func (a *Adapter) stateless(w http.ResponseWriter, r *http.Request, batch []json
 		refuse(w, http.StatusBadRequest, id, jsonrpc.CodeMethodNotFound, a.tooOld())
 		return
 	}
-	if rej := checkHeaders(r.Header, m, a.opts.Versions); rej != nil {
+	rej := checkHeaders(r.Header, m, a.opts.Versions)
+	if rej == nil {
+		rej = a.mirrors.check(r.Header, m)
+	}
+	if rej != nil {
 		writeJSON(w, http.StatusBadRequest, jsonrpc.NewError(id, rej.code, rej.text, rej.data))
 		return
 	}
