@@ -106,7 +106,9 @@ func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir s
 	if err := f.chooseEngine(ctx, sub, &q, &opts); err != nil {
 		return report.Verdict{}, err
 	}
-	v := judgeRun(ctx, q, opts, os.Stdout, os.Stderr)
+	out, end := progress(os.Stdout)
+	v := judgeRun(ctx, q, opts, out, os.Stderr)
+	end()
 	if err := report.WriteYAML(filepath.Join(dir, "verdict.yaml"), v); err != nil {
 		return report.Verdict{}, harness(err)
 	}
