@@ -68,8 +68,7 @@ func (c *conn) handle(h *head, raw []byte, in *virtual) bool {
 		if in.Handler == nil {
 			return c.route(h, raw)
 		}
-		h.authority = in.authority
-		return c.serveHandler(h, raw, in.VirtualServer, nil)
+		return c.serveHandler(h, raw, in.VirtualServer, nil) // in origin form with Host as it came: the server judges it
 	case h.form == authorityForm:
 		c.connect(h)
 		return false

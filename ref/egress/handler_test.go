@@ -281,6 +281,19 @@ func TestHandlerGivesUp(t *testing.T) {
 	}
 }
 
+// TestHostInsideATunnelIsTheServersToJudge: MCP-012.host-connect.
+func TestHostInsideATunnelIsTheServersToJudge(t *testing.T) {
+	l, _ := serverLab(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) }))
+	for target, want := range map[string]string{"/": "evil.example", "http://jira/": "jira"} {
+		c := l.dial()
+		c.connect("jira:80")
+		c.send("GET " + target + " HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+		if _, body := c.response("GET"); body != want {
+			t.Errorf("%s: the server sees host %q, want %q", target, body, want)
+		}
+	}
+}
+
 func TestTunnelToServerIsForItAlone(t *testing.T) {
 	l, _ := serverLab(t, hello("jira"))
 	for request, want := range map[string]int{
