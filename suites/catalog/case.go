@@ -63,6 +63,19 @@ const (
 // Area is the part of the id before the dash.
 func (c Case) Area() string { area, _, _ := strings.Cut(c.ID, "-"); return area }
 
+// Labels are what checks can be chosen by besides id and profile: area, level,
+// needs and host, each as key:value.
+func (c Case) Labels() []string {
+	labels := []string{"area:" + c.Area(), "level:" + string(c.Level)}
+	for _, need := range c.Needs {
+		labels = append(labels, "needs:"+string(need))
+	}
+	for _, fact := range c.Host {
+		labels = append(labels, "host:"+string(fact))
+	}
+	return labels
+}
+
 var (
 	idPattern  = regexp.MustCompile(`^(LPB|RLY|ALW|LIF|FBK|MCP|PTH|AGT|ESC|CAP|ARA|PRF)-[0-9]{3}$`)
 	rowPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)

@@ -84,7 +84,7 @@ func (r *run) declare() {
 		if !c.in(r.cfg.Select) {
 			continue
 		}
-		ginkgo.It(c.id()+" "+c.Case.Title, ginkgo.Label("id:"+c.Case.ID, "level:"+string(c.Case.Level)), c.at, ginkgo.SpecTimeout(specCap),
+		ginkgo.It(c.id()+" "+c.Case.Title, ginkgo.Label(append(c.Case.Labels(), "id:"+c.Case.ID)...), c.at, ginkgo.SpecTimeout(specCap),
 			func(ctx ginkgo.SpecContext) { r.execute(ctx, c) })
 	}
 }

@@ -117,6 +117,7 @@ func TestSelection(t *testing.T) {
 		{"an unknown id", selection{ids: []string{"ALW-999"}}, nil, 0, true},
 		{"an id twice", selection{ids: []string{"ALW-002", "ALW-002"}}, []string{"ALW-002"}, 0, false},
 		{"an unknown area", selection{areas: []string{"XXX"}}, nil, 0, true},
+		{"an unknown label", selection{labels: []string{"needs:magic"}}, nil, 0, true},
 		{"a profile", selection{profile: "p"}, []string{"ALW-001"}, 1, false},
 		{"an unknown profile", selection{profile: "q"}, nil, 0, true},
 		{"a profile and an id", selection{profile: "p", ids: []string{"ALW-002"}}, nil, 0, true},

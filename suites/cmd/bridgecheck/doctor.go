@@ -15,9 +15,10 @@ import (
 // this host is the reference bridge's own doctor's to say.
 func doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "doctor",
-		Short: "Show what this host can give to a run",
-		Args:  cobra.NoArgs,
+		Use:     "doctor",
+		Short:   "Show what this host can give to a run",
+		Example: "  bridgecheck doctor",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			if engine, err := containers.Find(cmd.Context()); err != nil {

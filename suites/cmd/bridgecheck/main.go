@@ -79,6 +79,6 @@ ref-native, is one.`,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
 	}
-	cmd.AddCommand(verifyCommand(), mutantsCommand(), listCommand(), explainCommand(), reportCommand(), gateCommand(), doctorCommand(), cellCommand(), suiteCommand())
+	cmd.AddCommand(verifyCommand(), mutantsCommand(), listCommand(), explainCommand(), reportCommand(), gateCommand(), subjectCommand(), doctorCommand(), cellCommand(), suiteCommand())
 	return cmd
 }

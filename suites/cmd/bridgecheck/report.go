@@ -2,11 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"bridgecheck/suites/mutants"
 	"bridgecheck/suites/report"
 )
 
@@ -34,10 +37,14 @@ func reportCommand() *cobra.Command {
 
 // show writes everything that is made from a verdict, and ends with its code.
 func show(dir string, v report.Verdict) error {
-	err := errors.Join(
+	kills, err := lastKills(dir, v)
+	if err != nil {
+		return harness(err)
+	}
+	err = errors.Join(
 		report.WriteJUnit(filepath.Join(dir, "junit.xml"), v),
 		report.WriteSummary(filepath.Join(dir, "summary.md"), v),
-		report.WriteHTML(filepath.Join(dir, "report.html"), v, report.HTMLOptions{Evidence: os.DirFS(dir)}),
+		report.WriteHTML(filepath.Join(dir, "report.html"), v, report.HTMLOptions{Evidence: os.DirFS(dir), Kills: kills}),
 		report.WriteText(os.Stdout, v, report.TextOptions{Color: report.UseColor(os.Stdout), Dir: dir}),
 	)
 	if err != nil {
@@ -47,4 +54,24 @@ func show(dir string, v report.Verdict) error {
 		return exitError{code: v.Exit}
 	}
 	return nil
+}
+
+// lastKills are the planted faults of the last `bridgecheck mutants` beside these
+// results; they are faults of the reference bridge and say nothing of others.
+func lastKills(dir string, v report.Verdict) ([]report.KillRow, error) {
+	if !v.Subject.Ours {
+		return nil, nil
+	}
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Clean(dir)), "mutants", "matrix.yaml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the last kill matrix: %w", err)
+	}
+	r, err := mutants.ParseMatrix(data)
+	if err != nil {
+		return nil, err
+	}
+	return r.Rows(), nil
 }

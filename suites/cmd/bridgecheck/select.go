@@ -11,15 +11,15 @@ import (
 
 // selection is what the flags of a verb choose among the registered checks.
 type selection struct {
-	ids, areas []string
-	profile    string
+	ids, areas, labels []string
+	profile            string
 }
 
 // resolve returns the ids, and the profiles that the run can judge: all of them
 // when nothing is chosen, the one that is named, none for chosen ids.
 func (s selection) resolve(profiles []report.Profile) ([]string, []report.Profile, error) {
-	if s.profile != "" && len(s.ids)+len(s.areas) > 0 {
-		return nil, nil, fmt.Errorf("choose by --profile or by --id and --area, not by both")
+	if s.profile != "" && s.chooses() {
+		return nil, nil, fmt.Errorf("choose by --profile, or by --id, --area and --label, not by both")
 	}
 	if s.profile != "" {
 		for _, p := range profiles {
@@ -30,12 +30,14 @@ func (s selection) resolve(profiles []report.Profile) ([]string, []report.Profil
 		return nil, nil, fmt.Errorf("there is no profile %q; there are %s", s.profile, profileNames(profiles))
 	}
 	all := catalog.All()
-	if len(s.ids)+len(s.areas) == 0 {
+	if !s.chooses() {
 		return ids(all), profiles, nil
 	}
 	chosen, err := s.choose(all)
 	return chosen, nil, err
 }
+
+func (s selection) chooses() bool { return len(s.ids)+len(s.areas)+len(s.labels) > 0 }
 
 func (s selection) choose(all []catalog.Case) ([]string, error) {
 	var chosen []string
@@ -54,6 +56,13 @@ func (s selection) choose(all []catalog.Case) ([]string, error) {
 		of := slices.DeleteFunc(slices.Clone(all), func(c catalog.Case) bool { return c.Area() != area })
 		if len(of) == 0 {
 			return nil, fmt.Errorf("there is no area %q; `bridgecheck list` shows all", area)
+		}
+		chosen = append(chosen, ids(of)...)
+	}
+	for _, label := range s.labels {
+		of := slices.DeleteFunc(slices.Clone(all), func(c catalog.Case) bool { return !slices.Contains(c.Labels(), label) })
+		if len(of) == 0 {
+			return nil, fmt.Errorf("no check has the label %q; labels are level:S, needs:connect, host:root, area:ALW", label)
 		}
 		chosen = append(chosen, ids(of)...)
 	}

@@ -48,6 +48,7 @@ func verifyCommand() *cobra.Command {
 func (f *verifyFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.ids, "id", nil, "only the checks, or rows of them, with these ids")
 	flags.StringSliceVar(&f.areas, "area", nil, "only the checks of these areas, such as ALW")
+	flags.StringSliceVar(&f.labels, "label", nil, "only the checks with these labels, such as level:S or needs:connect")
 	flags.StringVar(&f.profile, "profile", "", "only the checks that a profile requires")
 	flags.StringVar(&f.results, "results", "results", "folder for the reports")
 	flags.StringSliceVar(&f.cells, "cell", []string{runner.UserCell, runner.RootCell}, "cells to run: user, root")
