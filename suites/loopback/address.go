@@ -20,7 +20,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "3.2",
 	Needs:  []subject.Capability{subject.NetNS},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"lo-left-down"},
+	Faults: []string{"lo-left-down", "no-ipv6-loopback"},
 	Why:    "Agents start helpers of their own on loopback; some choose ::1.",
 }, []kit.Row[pair]{
 	{Name: "tcp4", Value: pair{"tcp4", "127.0.0.1:0"}},
@@ -46,6 +46,6 @@ func meet(ctx context.Context, a *kit.Agent, p pair) attempt.Observation {
 		return listening
 	}
 	return a.Do(ctx, attempt.Attempt{
-		Op: attempt.OpDial, Network: p.network, Address: listening.Local, Data: []byte("ping"), Until: "size", Size: 4,
+		Op: attempt.OpDial, Network: p.network, Address: listening.Local, Data: []byte("ping"), Until: "size", Size: 4, TimeoutMS: 3000,
 	})
 }
