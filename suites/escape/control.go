@@ -46,9 +46,13 @@ var _ = kit.Table(catalog.Case{
 	with.Descriptors = []int{declared}
 	t.Control("a declared descriptor", t.Start(ctx, with, kit.WithFile(declared, own)).Agent.Facts(ctx).Descriptors[declared], kit.Differ(""))
 
-	agent := t.Start(ctx, spec, options...).Agent
+	phase := t.Start(ctx, spec, options...)
+	agent := phase.Agent
 	facts := agent.Facts(ctx)
 	t.Attempt("descriptors of the agent", beyond(facts), kit.BeNone())
+	folder := attempt.Attempt{Op: attempt.OpListDir, Path: phase.Temp()}
+	t.Control("the folder of the bridge's sockets outside", outside.Do(ctx, folder), kit.Succeed())
+	t.Attempt("the same in the sandbox", agent.Do(ctx, folder), kit.HaveErrno("ENOENT", "ENOTDIR", "EACCES", "EPERM"))
 	for _, pid := range others(facts) {
 		t.Attempt(fmt.Sprintf("descriptors of process %d that can be opened", pid), opened(ctx, agent, pid), kit.BeNone())
 	}

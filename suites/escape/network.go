@@ -20,9 +20,9 @@ type way struct {
 	errnos  []string
 }
 
-// The errnos of a namespace without a way: no route, or an address family or
-// port that a policy refuses before routing.
-var unreachable = []string{"ENETUNREACH", "EACCES", "EPERM", "EADDRNOTAVAIL"}
+// The errnos of a namespace without a way: no route, an address family or port
+// that a policy refuses before routing, or a refusal by the sandbox's own end.
+var unreachable = []string{"ENETUNREACH", "EACCES", "EPERM", "EADDRNOTAVAIL", "ECONNREFUSED"}
 
 var _ = kit.Table(catalog.Case{
 	ID:     "ESC-001",
