@@ -76,8 +76,8 @@ func (a *Adapter) background(f func()) {
 	a.jobs.Go(f)
 }
 
-// ServeHTTP serves the MCP endpoint at /mcp, and the two of the transport of
-// 2024-11-05 at /sse and /messages.
+// ServeHTTP serves the MCP endpoint at /mcp, the two of the transport of
+// 2024-11-05 at /sse and /messages, and at /stdio what [Pipe] connects to.
 func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := checkSource(r, a.opts.AllowHost); err != nil {
 		refuse(w, http.StatusForbidden, nil, jsonrpc.CodeInvalidRequest, err.Error())
@@ -90,6 +90,8 @@ func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.serveSSE(w, r)
 	case "/messages":
 		a.serveMessages(w, r)
+	case "/stdio":
+		a.serveStdio(w, r)
 	default:
 		refuse(w, http.StatusNotFound, nil, jsonrpc.CodeInvalidRequest,
 			fmt.Sprintf("nothing is served at %s; the MCP endpoint of server %q is /mcp", r.URL.Path, a.opts.Server))

@@ -46,6 +46,8 @@ type Options struct {
 	Sessions int
 	// Idle ends a session that has been silent for so long; 0 is [DefaultIdle].
 	Idle time.Duration
+	// Lifetime ends a session however busy it is; 0 is [DefaultLifetime].
+	Lifetime time.Duration
 	// Detached ends a session whose client has dropped a stream and not come
 	// back; 0 is [DefaultDetached].
 	Detached time.Duration
@@ -71,6 +73,7 @@ const (
 const (
 	DefaultSessions  = 32
 	DefaultIdle      = time.Hour
+	DefaultLifetime  = 24 * time.Hour
 	DefaultDetached  = 10 * time.Second
 	DefaultUnread    = 30 * time.Second
 	DefaultHeartbeat = 15 * time.Second
@@ -80,6 +83,7 @@ func (o Options) withDefaults() Options {
 	set(&o.MessageBytes, stdio.DefaultMessageBytes)
 	set(&o.Sessions, DefaultSessions)
 	set(&o.Idle, DefaultIdle)
+	set(&o.Lifetime, DefaultLifetime)
 	set(&o.Detached, DefaultDetached)
 	set(&o.Unread, DefaultUnread)
 	set(&o.Heartbeat, DefaultHeartbeat)

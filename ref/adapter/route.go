@@ -139,6 +139,7 @@ func (s *session) close(why string) {
 	}
 	s.ended = why
 	s.timer.Stop()
+	s.limit.Stop()
 	text := fmt.Sprintf("server %q: %s", s.a.opts.Server, why)
 	for len(s.order) > 0 {
 		c := s.settle(s.order[0].key)

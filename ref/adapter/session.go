@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -16,9 +17,10 @@ type session struct {
 	id     string
 	a      *Adapter
 	proc   Process
-	sse    bool    // of the transport of 2024-11-05; every message goes to listen
-	listen *stream // what belongs to no request
-	timer  *time.Timer
+	one    bool        // of a transport with one stream; every message goes to listen
+	listen *stream     // what belongs to no request
+	timer  *time.Timer // ends it when it is idle
+	limit  *time.Timer // ends it in any case
 
 	mu      sync.Mutex
 	initial jsonrpc.Message // the client's initialize
@@ -114,7 +116,7 @@ func (s *session) register(batch []jsonrpc.Message) (*stream, error) {
 		}
 		twice := slices.ContainsFunc(calls, func(o *call) bool { return o.key == c.key })
 		if _, waiting := s.calls[c.key]; waiting || twice {
-			return nil, fmt.Errorf("id %s is in use by a request that waits for its answer", c.id)
+			return nil, errors.New(idInUse)
 		}
 		calls = append(calls, c)
 	}

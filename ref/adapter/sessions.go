@@ -38,11 +38,13 @@ func (a *Adapter) newSession(ctx context.Context, s *session) (*session, error) 
 	}
 	s.id, s.a, s.proc = rand.Text(), a, proc
 	s.calls, s.tokens = map[string]*call{}, map[string]*call{}
-	s.timer = time.AfterFunc(a.opts.Idle, func() { s.expire() })
+	s.timer = time.AfterFunc(a.opts.Idle, s.expire)
+	s.limit = time.AfterFunc(a.opts.Lifetime, func() { s.close("session has reached its lifetime") })
 	a.mu.Lock()
 	if a.closed {
 		a.mu.Unlock()
 		s.timer.Stop()
+		s.limit.Stop()
 		proc.Stop()
 		return nil, fmt.Errorf("server %q is being stopped", a.opts.Server)
 	}
@@ -99,11 +101,12 @@ func (a *Adapter) withSession(w http.ResponseWriter, r *http.Request, f func(htt
 	}
 }
 
-// find returns the session with this id, of the older transport or the newer.
-func (a *Adapter) find(id string, sse bool) *session {
+// find returns the session with this id, of a transport with one stream or of
+// streamable HTTP.
+func (a *Adapter) find(id string, one bool) *session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s := a.sessions[id]; s != nil && s.sse == sse {
+	if s := a.sessions[id]; s != nil && s.one == one {
 		return s
 	}
 	return nil

@@ -20,7 +20,7 @@ func (a *Adapter) serveSSE(w http.ResponseWriter, r *http.Request) {
 		notAllowed(w, http.MethodGet, "this endpoint is the stream of HTTP with SSE: use GET")
 		return
 	}
-	s, err := a.newSession(r.Context(), &session{sse: true, listen: newStream("")})
+	s, err := a.newSession(r.Context(), &session{one: true, listen: newStream("")})
 	if err != nil {
 		refuse(w, http.StatusBadGateway, nil, jsonrpc.CodeInternal, err.Error())
 		return
@@ -56,20 +56,30 @@ func (a *Adapter) serveMessages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, m := range batch {
-		if m.Kind == jsonrpc.Request && !s.note(m) {
-			refuse(w, http.StatusBadRequest, m.ID.Of(m.Raw), jsonrpc.CodeInvalidRequest,
-				"the id is in use by a request that waits for its answer")
+		if !s.pass(m) {
+			refuse(w, http.StatusBadRequest, m.ID.Of(m.Raw), jsonrpc.CodeInvalidRequest, idInUse)
 			return
-		}
-		if m.Method == methodDiscover && len(a.opts.Versions) == 0 {
-			s.failedWith(m, jsonrpc.CodeMethodNotFound, a.tooOld()) // it might never answer
-			continue
-		}
-		if err := s.proc.Link().Send(m.Raw); err != nil {
-			s.failed(m, err)
 		}
 	}
 	w.WriteHeader(http.StatusAccepted)
+}
+
+const idInUse = "the id is in use by a request that waits for its answer"
+
+// pass gives a message of the client's to the server; every answer goes to the
+// session's one stream. It returns false for an id that is in use.
+func (s *session) pass(m jsonrpc.Message) bool {
+	if m.Kind == jsonrpc.Request && !s.note(m) {
+		return false
+	}
+	if m.Method == methodDiscover && len(s.a.opts.Versions) == 0 {
+		s.failedWith(m, jsonrpc.CodeMethodNotFound, s.a.tooOld()) // it might never answer
+		return true
+	}
+	if err := s.proc.Link().Send(m.Raw); err != nil {
+		s.failed(m, err)
+	}
+	return true
 }
 
 // note registers a request whose answer goes to the session's stream.

@@ -59,7 +59,7 @@ func stateless(members string, params ...string) string {
 }
 
 // session makes a session and returns its id.
-func session(t *testing.T, socket string) string {
+func session(t testing.TB, socket string) string {
 	t.Helper()
 	resp, err := do(httpClient(t, socket), "", initialize)
 	if err != nil {

@@ -104,7 +104,7 @@ func newManager(t *testing.T, change ...func(*mcpserver.Options)) (*mcpserver.Se
 }
 
 // config is this test binary as a fake server.
-func config(t *testing.T, words string) mcpserver.Config {
+func config(t testing.TB, words string) mcpserver.Config {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -127,7 +127,7 @@ func start(t *testing.T, m *mcpserver.ServerManager, name, words string) string 
 }
 
 // httpClient speaks HTTP on a Unix socket.
-func httpClient(t *testing.T, socket string) *http.Client {
+func httpClient(t testing.TB, socket string) *http.Client {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", socket)

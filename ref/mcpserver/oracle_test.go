@@ -13,6 +13,8 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"bridgecheck/ref/adapter"
 )
 
 // oracleMain is an MCP server made by others, of both eras.
@@ -79,6 +81,35 @@ func sseClient(t *testing.T, socket string, opts ...client.ClientOption) *client
 	return c
 }
 
+// pipeClient speaks stdio to the bridge.
+func pipeClient(t *testing.T, socket string, opts ...client.ClientOption) *client.Client {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- adapter.Pipe(context.Background(), socket, inR, outW)
+		_ = outW.Close()
+		_ = inR.Close()
+	}()
+	tr := transport.NewIO(outR, inW, io.NopCloser(strings.NewReader("")))
+	c := client.NewClient(tr, append(opts, client.WithSamplingHandler(sampler{}))...)
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = inW.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		_ = c.Close()
+	})
+	if _, err := c.Initialize(t.Context(), mcp.InitializeRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func call(t *testing.T, c *client.Client, tool string, args map[string]any) string {
 	t.Helper()
 	r, err := c.CallTool(t.Context(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: tool, Arguments: args}})
@@ -130,6 +161,18 @@ func TestClientsAndServersOfOthers(t *testing.T) {
 				t.Errorf("echo gave %q", got)
 			}
 			call(t, sseClient(t, older, opt), "echo", nil)
+		})
+	}
+	for _, version := range []string{"", "2025-11-25"} {
+		t.Run("stdio "+version, func(t *testing.T) {
+			c := pipeClient(t, both, client.WithProtocolVersion(version))
+			if got := call(t, c, "echo", map[string]any{"text": "é"}); got != "echo:é" {
+				t.Errorf("echo gave %q", got)
+			}
+			if got := call(t, c, "ask", nil); version != "" && !strings.Contains(got, "forty-two") {
+				t.Errorf("the server's question was answered %q", got)
+			}
+			call(t, pipeClient(t, older), "echo", nil)
 		})
 	}
 	t.Run("newer client, older server", func(t *testing.T) {

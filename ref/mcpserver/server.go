@@ -156,6 +156,11 @@ func (s *server) take(ctx context.Context, use adapter.Use) (adapter.Process, er
 	}
 	i, err := s.add(ctx)
 	if err != nil {
+		// The client learns the cause, not what the server wrote to stderr.
+		s.log.Warn("start another process", "server", s.name, "cause", err)
+		if start := (*StartError)(nil); errors.As(err, &start) {
+			err = fmt.Errorf("server %q does not start: %w", s.name, start.Cause)
+		}
 		return nil, err
 	}
 	return i, nil

@@ -88,6 +88,13 @@ func (l *Link) dispatch(m jsonrpc.Message) {
 	handler(m)
 }
 
+// ReadLine returns the next line without its newline; fits is false for one of
+// more than limit bytes, which is passed over.
+func ReadLine(r *bufio.Reader, limit int) (line []byte, fits bool, err error) {
+	line, big, err := readLine(r, limit)
+	return line, big == nil, err
+}
+
 // readLine returns the next line without its newline, or what is known of a
 // line of more than limit bytes. A last line without a newline counts.
 func readLine(r *bufio.Reader, limit int) (line []byte, big *outline, err error) {

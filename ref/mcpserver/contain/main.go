@@ -20,6 +20,7 @@ import (
 // was started under the name [Role]; otherwise it returns at once. Call it first
 // in main and in TestMain.
 func Main() {
+	mainCalled.Store(true)
 	if len(os.Args) != 2 || os.Args[0] != Role {
 		return
 	}
@@ -28,6 +29,10 @@ func Main() {
 	// Not os.Exit: there is nothing to flush, and a race build would sleep first.
 	syscall.Exit(intermediate(os.Args[1]))
 }
+
+// mainCalled guards against a program that does not call Main: run again as the
+// intermediate it would do all that it does, and run itself again, without end.
+var mainCalled atomic.Bool
 
 func intermediate(level string) int {
 	// Not only ours: whatever the starter's own parent forgot to close would be

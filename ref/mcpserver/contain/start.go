@@ -17,6 +17,9 @@ import (
 // had is [ErrUnavailable]; a program that cannot be executed is the error of
 // execve(2).
 func Start(cmd Command, level string) (*Tree, error) {
+	if !mainCalled.Load() {
+		return nil, errors.New("start a contained command: the program must call contain.Main first")
+	}
 	switch level {
 	case ProcessGroup:
 		return start(cmd, ProcessGroup, &syscall.SysProcAttr{Setsid: true})
@@ -101,11 +104,11 @@ func start(cmd Command, level string, attr *syscall.SysProcAttr) (_ *Tree, err e
 // handshake sends the order and reads whether the command runs.
 func (t *Tree) handshake(cmd Command, line []byte) error {
 	if _, err := t.control.Write(line); err != nil {
-		return fmt.Errorf("order %s: %w; does the program call Main first?", Role, err)
+		return fmt.Errorf("order %s: %w", Role, err)
 	}
 	var r report
 	if err := t.readReport(&r); err != nil {
-		return fmt.Errorf("start %s: %w; does the program call Main first?", Role, err)
+		return fmt.Errorf("start %s: %w", Role, err)
 	}
 	switch {
 	case r.Started:
