@@ -84,6 +84,14 @@ func (e Endpoint) Post(ctx context.Context, body string) attempt.Observation {
 	return e.Request(ctx, http.MethodPost, body)
 }
 
+// Promptly is [Endpoint.Post] for what must be answered at once.
+func (e Endpoint) Promptly(ctx context.Context, body string) attempt.Observation {
+	ginkgo.GinkgoHelper()
+	att := e.attempt(http.MethodPost, body)
+	att.TimeoutMS = promptly
+	return e.agent.Do(ctx, att)
+}
+
 // Request is [Endpoint.Post] with any method.
 func (e Endpoint) Request(ctx context.Context, method, body string) attempt.Observation {
 	ginkgo.GinkgoHelper()

@@ -2,12 +2,16 @@ package kit
 
 import (
 	"context"
+	"net"
+	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/onsi/ginkgo/v2"
 
 	"bridgecheck/fakes/attempt"
+	"bridgecheck/fakes/mcp"
 	"bridgecheck/suites/subject"
 )
 
@@ -19,6 +23,20 @@ func (t *T) Server(name string, flags ...string) subject.Server {
 		Name: name, Placement: "host", Command: t.run.cfg.FakeMCP,
 		Args: append([]string{"--name", name, "--announce", t.announcements(name)}, flags...),
 	}
+}
+
+// ServeMCP serves the fake MCP server over HTTP, at /mcp, from the harness itself:
+// a server on the host that the subject finds and does not start.
+func (t *T) ServeMCP(network, address string, o mcp.Options) net.Addr {
+	ginkgo.GinkgoHelper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal("serve MCP: %v", err)
+	}
+	server := &http.Server{Handler: mcp.Handler(o), ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(l) }() // ends with Close
+	ginkgo.DeferCleanup(func() { _ = server.Close() })
+	return l.Addr()
 }
 
 // Announced are the lines that the servers of this name have written so far:
