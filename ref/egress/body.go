@@ -41,7 +41,17 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		b.ended = true
 		b.atEnd()
 	}
-	return n, err
+	return n, bodyError(err)
+}
+
+// bodyError makes a fault of the framing the client's, who would otherwise be
+// told that the upstream has failed. What the connection met stays as it is.
+func bodyError(err error) error {
+	var network net.Error
+	if err == nil || err == io.EOF || errors.As(err, &network) || errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return malformed("the request body cannot be read: %v", err)
 }
 
 // Close leaves the rest where it is: the connection deals with it.

@@ -60,6 +60,13 @@ func (c *conn) forward(h *head, raw []byte, d Decision) bool {
 		if idle.fired() {
 			err = &dialError{ReasonIdle, d.Target() + " did not answer in time"}
 		}
+		var bad *badRequest
+		if errors.As(err, &bad) {
+			x.body.stop()
+			x.stop()
+			c.refuseBad(bad, raw)
+			return false
+		}
 		return x.giveUp(d.failed(upstreamError(err)))
 	}
 	defer res.Body.Close()
