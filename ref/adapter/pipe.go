@@ -73,7 +73,7 @@ func (s *session) readLines(r *bufio.Reader) {
 		default:
 			for _, m := range batch {
 				if !s.pass(m) {
-					s.complain(m.ID.Of(m.Raw), idInUse)
+					s.complain(m.ID.Of(m.Raw), errIDInUse.Error())
 				}
 			}
 		}

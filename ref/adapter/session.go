@@ -1,7 +1,6 @@
 package adapter
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -116,7 +115,7 @@ func (s *session) register(batch []jsonrpc.Message) (*stream, error) {
 		}
 		twice := slices.ContainsFunc(calls, func(o *call) bool { return o.key == c.key })
 		if _, waiting := s.calls[c.key]; waiting || twice {
-			return nil, errors.New(idInUse)
+			return nil, errIDInUse
 		}
 		calls = append(calls, c)
 	}

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"errors"
 	"net/http"
 
 	"bridgecheck/ref/adapter/jsonrpc"
@@ -57,14 +58,14 @@ func (a *Adapter) serveMessages(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, m := range batch {
 		if !s.pass(m) {
-			refuse(w, http.StatusBadRequest, m.ID.Of(m.Raw), jsonrpc.CodeInvalidRequest, idInUse)
+			refuse(w, http.StatusBadRequest, m.ID.Of(m.Raw), jsonrpc.CodeInvalidRequest, errIDInUse.Error())
 			return
 		}
 	}
 	w.WriteHeader(http.StatusAccepted)
 }
 
-const idInUse = "the id is in use by a request that waits for its answer"
+var errIDInUse = errors.New("the id is in use by a request that waits for its answer")
 
 // pass gives a message of the client's to the server; every answer goes to the
 // session's one stream. It returns false for an id that is in use.
