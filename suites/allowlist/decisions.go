@@ -50,7 +50,7 @@ func (j judged) check(ctx context.Context, t *kit.T) {
 		t.Attempt("time is set", e.Time.IsZero(), kit.Be(false))
 		if e.Verdict == "allow" {
 			t.Attempt("rule", e.Rule, kit.Differ(""))
-			t.Attempt("address that was dialled", e.Dialled, kit.Be(fmt.Sprintf("203.0.113.10:%d", target.Port)))
+			t.Attempt("address that was dialled", e.Dialled, kit.Be(fmt.Sprintf("%s:%d", publicAddress, target.Port)))
 		} else {
 			t.Attempt("reason", e.Reason, kit.Differ(""))
 		}

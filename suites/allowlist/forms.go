@@ -43,8 +43,8 @@ func forms(t *kit.T) []form {
 	return all
 }
 
-// fill puts the name and the port of the upstream for NAME and PORT, and for
+// fill puts URL, name and port of the upstream for URL, NAME and PORT, and for
 // WRAPPED a number that is the port in its lower 16 bits.
 func fill(pattern string, u *kit.Upstream) string {
-	return strings.NewReplacer("NAME", u.Name, "PORT", strconv.Itoa(u.Port()), "WRAPPED", strconv.Itoa(u.Port()+1<<16)).Replace(pattern)
+	return strings.NewReplacer("URL", u.URL(), "NAME", u.Name, "PORT", strconv.Itoa(u.Port()), "WRAPPED", strconv.Itoa(u.Port()+1<<16)).Replace(pattern)
 }

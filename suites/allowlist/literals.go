@@ -18,7 +18,7 @@ type literal struct {
 }
 
 // The lab's address and spellings of it: inet_aton(3) reads all of them.
-const v4, v6 = "203.0.113.10", "2001:db8::10"
+const v4, v6 = publicAddress, "2001:db8::10"
 
 var _ = kit.Table(catalog.Case{
 	ID:     "ALW-010",

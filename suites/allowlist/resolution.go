@@ -12,11 +12,12 @@ import (
 	"bridgecheck/suites/subject"
 )
 
-// private is an address of the lab that no public name may lead to, dead one of
-// a public range that nobody listens on.
+// publicAddress is where kit's upstreams listen, private an address that no
+// public name may lead to, dead a public one that nobody listens on.
 const (
-	private = "10.1.2.3"
-	dead    = "198.51.100.99"
+	publicAddress = "203.0.113.10"
+	private       = "10.1.2.3"
+	dead          = "198.51.100.99"
 )
 
 var _ = kit.Check(catalog.Case{
@@ -35,11 +36,11 @@ var _ = kit.Check(catalog.Case{
 	before := inside.Heard()
 
 	for _, f := range forms(t) {
-		t.Name(public.Name, dns.Addresses("203.0.113.10"))
+		t.Name(public.Name, dns.Addresses(publicAddress))
 		agent := t.Start(ctx, subject.Spec{Allow: []subject.Rule{public.Rule()}}).Agent
 		t.Control(f.name+" to the name while its answer stays", f.ask(ctx, agent, public.Authority()), kit.BeStatus(200))
 
-		t.Name(public.Name, dns.Addresses("203.0.113.10"), dns.Addresses(private))
+		t.Name(public.Name, dns.Addresses(publicAddress), dns.Addresses(private))
 		// Public, or refused by whoever looked twice and checked twice.
 		t.Attempt(f.name+" to the name as its answer changes", f.ask(ctx, agent, public.Authority()), kit.BeStatus(200, 403, 502))
 		t.Attempt(f.name+" to the name when it has changed", f.ask(ctx, agent, public.Authority()), kit.BeStatus(200, 403, 502))
