@@ -42,7 +42,7 @@ var _ = kit.Check(catalog.Case{
 	Level:  catalog.Security,
 	Clause: "5.2",
 	Needs:  []subject.Capability{subject.Connect},
-	Faults: []string{"open-proxy", "dial-first"},
+	Faults: []string{"open-proxy", "dial-first", "resolve-first"},
 	Why:    "A proxy that resolves or dials before it decides carries data out in the name it asks for.",
 }, func(ctx context.Context, t *kit.T) {
 	allowed, blocked := t.Echo(), t.Echo()

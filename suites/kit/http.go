@@ -59,10 +59,15 @@ func (a *Agent) Connect(ctx context.Context, authority string) attempt.Observati
 // name, and reads the head of the answer into Status, Phrase and Headers.
 func (a *Agent) Raw(ctx context.Context, conn string, data []byte) attempt.Observation {
 	ginkgo.GinkgoHelper()
-	obs := a.Do(ctx, attempt.Attempt{
-		Op: attempt.OpDial, Network: "tcp", Address: a.Proxy(ctx), Conn: conn, Data: data, Until: "head",
-	})
-	return parseHead(obs)
+	return a.RawAt(ctx, "tcp", a.Proxy(ctx), conn, data)
+}
+
+// RawAt is Raw to another address than the proxy's.
+func (a *Agent) RawAt(ctx context.Context, network, address, conn string, data []byte) attempt.Observation {
+	ginkgo.GinkgoHelper()
+	return parseHead(a.Do(ctx, attempt.Attempt{
+		Op: attempt.OpDial, Network: network, Address: address, Conn: conn, Data: data, Until: "head",
+	}))
 }
 
 // Receive reads from a kept connection until head, line, eof or size.
