@@ -3,6 +3,8 @@ package ref
 import (
 	"context"
 	"errors"
+	"slices"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -12,54 +14,86 @@ import (
 
 // missing is a launch failure in the plan's terms.
 func missing(f *sandbox.Failure) *plan.Missing {
-	if f == nil {
-		return nil
-	}
 	return &plan.Missing{Stage: f.Stage, Errno: unix.ErrnoName(f.Errno), Causes: f.Causes}
 }
 
-// weaken notes that the host failed at a level and reports whether that is
-// news: then it is worth deciding again.
-func weaken(host *plan.Host, level string, f *sandbox.Failure) bool {
-	layer := &host.UserNS
-	switch {
-	case f.Stage == sandbox.StageLandlock:
-		layer = &host.Landlock
-	case f.Stage == sandbox.StageSeccomp:
-		layer = &host.Seccomp
-	case level == plan.Isolated:
-		layer = &host.NetNS
+// denials are what kernels, security modules and outer filters answer when they
+// will never do a step, by the layer that a launch could go on without. Anything
+// else (a path that is gone, descriptors used up, a limit that cannot be set, a
+// check that finds a hole) is no property of the host that a weaker sandbox
+// would answer, and must not lead to one.
+var denials = map[string][]syscall.Errno{
+	sandbox.StageClone:        {unix.EPERM, unix.EACCES, unix.ENOSPC, unix.EUSERS, unix.EINVAL, unix.ENOSYS},
+	sandbox.StageLoopback:     {unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EAFNOSUPPORT},
+	sandbox.StageListen:       {unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EAFNOSUPPORT},
+	sandbox.StageMounts:       {unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EINVAL, unix.ENODEV},
+	sandbox.StageProc:         {unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EINVAL, unix.ENODEV},
+	sandbox.StagePivot:        {unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EINVAL},
+	sandbox.StageCapabilities: {unix.EPERM, unix.EINVAL},
+	sandbox.StageLandlock:     {unix.EPERM, unix.ENOSYS, unix.EOPNOTSUPP, unix.E2BIG},
+	sandbox.StageSeccomp:      {unix.EPERM, unix.ENOSYS, unix.EINVAL},
+}
+
+// layer is the one that the host was found not to give, nil when the failure
+// says nothing of that kind.
+func layer(host *plan.Host, level string, f *sandbox.Failure) **plan.Missing {
+	if !slices.Contains(denials[f.Stage], f.Errno) {
+		return nil
 	}
-	if *layer != nil {
+	switch f.Stage {
+	case sandbox.StageLandlock:
+		return &host.Landlock
+	case sandbox.StageSeccomp:
+		return &host.Seccomp
+	case sandbox.StageLoopback, sandbox.StageListen:
+		return &host.NetNS
+	case sandbox.StageClone:
+		if level == plan.Isolated {
+			return &host.NetNS
+		}
+	}
+	return &host.UserNS
+}
+
+// weaken notes in host what the failure tells of it, and reports whether that is
+// news: then it is worth deciding again.
+func weaken(host *plan.Host, level string, err error) bool {
+	var f *sandbox.Failure
+	if !errors.As(err, &f) {
 		return false
 	}
-	*layer = missing(f)
+	found := layer(host, level, f)
+	if found == nil || *found != nil {
+		return false
+	}
+	*found = missing(f)
 	return true
 }
 
 // Probe finds out what this host can do by making sandboxes in which nothing
-// runs, weaker ones where a stronger fails.
-func Probe(ctx context.Context) plan.Host {
+// runs, weaker ones where a stronger is denied. An error is a host on which a
+// sandbox fails for another reason.
+func Probe(ctx context.Context) (plan.Host, error) {
 	var host plan.Host
-	for level := plan.Isolated; ; {
-		box, err := sandbox.Launch(ctx, sandbox.Spec{
-			Path: "/bin/true", Level: sandbox.Level(level),
-			Landlock: host.Landlock == nil, Seccomp: profile("", host.Seccomp == nil),
-		})
-		if err == nil {
-			_ = box.Kill()
-			_, _ = box.Wait()
-			return host
-		}
-		var f *sandbox.Failure
-		if !errors.As(err, &f) || !weaken(&host, level, f) {
-			return host
-		}
+	for {
+		level := plan.Isolated
 		switch {
 		case host.UserNS != nil:
 			level = plan.SharedNone
 		case host.NetNS != nil:
 			level = plan.SharedUserNS
+		}
+		box, err := sandbox.Launch(ctx, sandbox.Spec{
+			Path: "/bin/true", Level: sandbox.Level(level),
+			Landlock: host.Landlock == nil, Seccomp: profile("", host.Seccomp == nil),
+		})
+		if err == nil {
+			_ = box.Kill() // nothing has started in it
+			_, _ = box.Wait()
+			return host, nil
+		}
+		if !weaken(&host, level, err) {
+			return host, err
 		}
 	}
 }

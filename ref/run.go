@@ -102,11 +102,13 @@ func (p *phase) run(ctx context.Context) (Exit, error) {
 // decides what follows. The mode is told once it is certain.
 func (p *phase) settle(ctx context.Context) error {
 	var host plan.Host
+	var err error
 	if p.opt.DryRun || p.spec.Agent == nil {
-		host = Probe(ctx)
+		if host, err = Probe(ctx); err != nil {
+			return err
+		}
 	}
 	for {
-		var err error
 		if p.plan, err = plan.Decide(p.spec, host); err != nil {
 			return err
 		}
@@ -123,8 +125,7 @@ func (p *phase) settle(ctx context.Context) error {
 		if err == nil {
 			break
 		}
-		var f *sandbox.Failure
-		if !errors.As(err, &f) || ctx.Err() != nil || !weaken(&host, p.plan.Level, f) {
+		if ctx.Err() != nil || !weaken(&host, p.plan.Level, err) {
 			return err
 		}
 		if err := p.close(); err != nil {
@@ -153,7 +154,6 @@ func (p *phase) layers() map[string]string {
 	all := map[string]string{"environment": "on"}
 	if p.box != nil {
 		maps.Copy(all, p.box.Layers())
-		delete(all, "landlock-abi") // a number, no state
 	}
 	maps.Copy(all, p.plan.Layers)
 	return all

@@ -47,7 +47,8 @@ var knownCauses = []cause{
 	{[]string{StageProc}, []syscall.Errno{syscall.EPERM}, "the container masks parts of /proc, so that no fresh one may be mounted: run with --security-opt systempaths=unconfined (podman: --security-opt unmask=ALL)", nil},
 	{[]string{StageMounts, StagePivot, StageProc}, []syscall.Errno{syscall.EPERM, syscall.ENOSYS}, "a seccomp filter refuses mount calls: run with --security-opt seccomp=unconfined", filtered},
 	{[]string{StageMounts}, []syscall.Errno{syscall.ENOSYS}, "the kernel is older than 5.12 (mount_setattr): use a newer one", nil},
-	{[]string{StageMounts}, []syscall.Errno{syscall.EACCES, syscall.ENOENT, syscall.ELOOP}, "a declared path changed, or this user cannot reach it", nil},
+	{[]string{StagePaths}, []syscall.Errno{syscall.EACCES}, "a declared path belongs to another user: the user of the sandbox, root too, has no more rights to it than its permissions give; declare one that this user can reach, or change its permissions", nil},
+	{[]string{StagePaths}, []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP}, "a declared path has changed since the launch began: start again", nil},
 	{[]string{StagePivot}, []syscall.Errno{syscall.EINVAL, syscall.EPERM}, "the root is the initial ramfs or a chroot: start from a root that is a mount of its own", nil},
 
 	{[]string{StageCapabilities}, []syscall.Errno{syscall.EPERM}, "CAP_SETPCAP was taken from the new user namespace (AppArmor profile unprivileged_userns): install a profile for this program that has \"userns,\"", switched("kernel/apparmor_restrict_unprivileged_userns", "1")},

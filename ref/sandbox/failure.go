@@ -15,6 +15,7 @@ const (
 	StageDescriptors  = "descriptors"  // close what is not declared
 	StageLoopback     = "loopback"     // bring lo up
 	StageListen       = "listen"       // make the listeners
+	StagePaths        = "paths"        // open what is declared
 	StageMounts       = "mounts"       // fill the new root
 	StageProc         = "proc"         // mount a fresh /proc
 	StagePivot        = "pivot"        // enter the new root

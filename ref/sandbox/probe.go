@@ -23,13 +23,13 @@ type HostReport struct {
 
 // Finding is one thing tried.
 type Finding struct {
-	Name   string        `json:"name"`
-	OK     bool          `json:"ok"`
-	Detail string        `json:"detail,omitempty"` // of what works: an ABI, a limitation
-	Stage  string        `json:"stage,omitempty"`  // of what does not, as in Failure
-	Errno  syscall.Errno `json:"errno,omitempty"`
-	Error  string        `json:"error,omitempty"`
-	Causes []string      `json:"causes,omitempty"`
+	Name   string   `json:"name"`
+	OK     bool     `json:"ok"`
+	Detail string   `json:"detail,omitempty"` // of what works: an ABI, a limitation
+	Stage  string   `json:"stage,omitempty"`  // of what does not, as in Failure
+	Errno  string   `json:"errno,omitempty"`  // its name, as in errno(3)
+	Error  string   `json:"error,omitempty"`
+	Causes []string `json:"causes,omitempty"`
 }
 
 // Level is the strongest level this host can make, "" when none.
@@ -63,7 +63,7 @@ func Probe() HostReport {
 		case err == nil:
 			f.OK, f.Detail = true, detail
 		case errors.As(err, &failure):
-			f.Stage, f.Errno, f.Error, f.Causes = failure.Stage, failure.Errno, failure.Err.Error(), failure.Causes
+			f.Stage, f.Errno, f.Error, f.Causes = failure.Stage, unix.ErrnoName(failure.Errno), failure.Err.Error(), failure.Causes
 		default:
 			f.Error = err.Error()
 		}

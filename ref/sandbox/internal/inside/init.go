@@ -119,9 +119,11 @@ type stageError struct {
 func (e *stageError) Error() string { return e.stage + ": " + e.err.Error() }
 func (e *stageError) Unwrap() error { return e.err }
 
+// at keeps a stage that was named further in.
 func at(stage string, err error) error {
-	if err == nil {
-		return nil
+	var inner *stageError
+	if err == nil || errors.As(err, &inner) {
+		return err
 	}
 	return &stageError{stage, err}
 }

@@ -66,7 +66,7 @@ func openSources(mounts []wire.Mount) ([]source, error) {
 func cloneTree(path string, attr uint64) (int, error) {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
-		return 0, fmt.Errorf("open %s: %w", path, err)
+		return 0, at("paths", fmt.Errorf("open %s: %w", path, err))
 	}
 	defer closeFD(fd)
 	// Recursive always: a mount of a less privileged namespace may not be parted
