@@ -20,6 +20,7 @@ import (
 
 	// The areas register their checks.
 	_ "bridgecheck/suites/adapter"
+	_ "bridgecheck/suites/agents"
 	_ "bridgecheck/suites/allowlist"
 	_ "bridgecheck/suites/claims"
 	_ "bridgecheck/suites/escape"
