@@ -8,6 +8,7 @@ import (
 	"context"
 	"net/url"
 	"strings"
+	"time"
 
 	"bridgecheck/fakes/attempt"
 	"bridgecheck/suites/kit"
@@ -111,4 +112,11 @@ func stopped(lines []string) int {
 		}
 	}
 	return n
+}
+
+// soon is Await for what nothing else has to happen for.
+func soon(ctx context.Context, t *kit.T, what string, f func() bool) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	t.Await(ctx, what, f)
 }

@@ -74,7 +74,7 @@ func garbageFlood(ctx context.Context, t *kit.T) {
 	t.Attempt("its id", string(answer.ID), kit.Be("2"))
 	exited := phase.AwaitEvent(ctx, subject.EventServerExited, nil)
 	t.Attempt("the server that is told to have ended", exited.Server, kit.Be("jira"))
-	t.Await(ctx, "the server's process is gone", func() bool { return len(processes(t, "--name jira")) < before })
+	soon(ctx, t, "the server's process is gone", func() bool { return len(processes(t, "--name jira")) < before })
 }
 
 // processes are those of a subject that have this in their arguments.
