@@ -167,6 +167,6 @@ const (
 	OpIgnore     = "ignore"      // Call: a signal (SIGTERM) that the probe ignores from now on
 	OpPtrace     = "ptrace"      // PID: attach -> Errno
 	OpStdin      = "stdin"       // Size: the next Size raw bytes of stdin -> SHA256
-	OpWrite      = "write"       // Args: stdout or stderr; Size, Seed: raw bytes -> SHA256 on a line of its own afterwards
+	OpWrite      = "write"       // Args: stdout or stderr; Size, Seed: raw bytes -> SHA256 on a line of its own afterwards; or terminal; Data -> Errno
 	OpExit       = "exit"        // Code, or Call: a signal to die of
 )

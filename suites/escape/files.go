@@ -44,7 +44,7 @@ var _ = kit.Table(catalog.Case{
 	{Name: "create-beside", Value: access{op: attempt.OpOpen, path: "/rw/../new", args: []string{"w", "create"}}},
 	{Name: "write-read-only", Value: access{op: attempt.OpOpen, path: "/ro/file", args: []string{"w"}}},
 	{Name: "create-read-only", Value: access{op: attempt.OpOpen, path: "/ro/new", args: []string{"w", "create"}}},
-	{Name: "shadow", Value: access{op: attempt.OpReadFile, path: "//etc/shadow", root: true}},
+	{Name: "shadow", Value: access{op: attempt.OpReadFile, path: "/etc/shadow", root: true}},
 }, func(ctx context.Context, t *kit.T, a access) {
 	top := plantTree(t)
 	try := attempt.Attempt{Op: a.op, Path: top + a.path, Args: a.args}
@@ -53,7 +53,11 @@ var _ = kit.Table(catalog.Case{
 		t.RequireHost(catalog.HostTwoUIDs) // uid 0 of this machine, not of a namespace
 		try.Path = a.path
 	}
-	t.Control("the same outside", t.Outside(ctx).Do(ctx, try), kit.Succeed())
+	control := t.Outside(ctx).Do(ctx, try)
+	if a.root && control.Errno == "ENOENT" {
+		t.Moot("there is no %s here", a.path)
+	}
+	t.Control("the same outside", control, kit.Succeed())
 
 	spec := subject.Spec{Paths: &subject.Paths{RO: []string{top + "/ro"}, RW: []string{top + "/rw"}}}
 	agent := t.Start(ctx, spec).Agent

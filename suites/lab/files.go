@@ -55,8 +55,9 @@ var emptied = []string{"/run", "/tmp"}
 
 func empty() error {
 	for _, dir := range emptied {
-		if st, err := os.Lstat(dir); err != nil || !st.IsDir() {
-			continue // FHS 3.0 has both, yet an image may lack one
+		// FHS 3.0 has both, yet the image of a container may lack one.
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("make %s: %w", dir, err)
 		}
 		if err := unix.Mount("lab", dir, "tmpfs", unix.MS_NODEV, "mode=1777"); err != nil {
 			return fmt.Errorf("empty %s: %w", dir, err)
