@@ -18,6 +18,10 @@ type line struct {
 	agent *kit.Agent
 	phase *kit.Phase
 	far   *upstream.Server
+	http  bool // the line begins with a request
+	// hello connects and ends when a first line has come back: the proxy's
+	// answer, or by a raw relay the server's echo.
+	hello func(ctx context.Context) attempt.Attempt
 	// open connects and keeps the connection under the name.
 	open func(conn string) attempt.Observation
 }
@@ -39,11 +43,13 @@ func proxied(ctx context.Context, t *kit.T, kind upstream.Kind, spec subject.Spe
 	t.Require(subject.Connect)
 	far := t.Upstream(kind)
 	spec.Allow = append(spec.Allow, far.Rule())
-	l := &line{phase: t.Start(ctx, spec), far: far.Server}
+	l := &line{phase: t.Start(ctx, spec), far: far.Server, http: true}
 	l.agent = l.phase.Agent
-	l.open = func(conn string) attempt.Observation {
-		return l.agent.Raw(ctx, conn, fmt.Appendf(nil, "CONNECT %s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", far.Authority()))
+	connect := fmt.Appendf(nil, "CONNECT %s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", far.Authority())
+	l.hello = func(ctx context.Context) attempt.Attempt {
+		return attempt.Attempt{Op: attempt.OpDial, Network: "tcp", Address: l.agent.Proxy(ctx), Data: connect, Until: "line"}
 	}
+	l.open = func(conn string) attempt.Observation { return l.agent.Raw(ctx, conn, connect) }
 	return l
 }
 
@@ -57,10 +63,18 @@ func relayed(ctx context.Context, t *kit.T, kind upstream.Kind, spec subject.Spe
 	spec.Relays = append(spec.Relays, subject.Relay{Port: port, UnixSocket: path})
 	l.phase = t.Start(ctx, spec)
 	l.agent = l.phase.Agent
+	l.hello = func(context.Context) attempt.Attempt { return hello(port) }
 	l.open = func(conn string) attempt.Observation {
-		return l.agent.Do(ctx, attempt.Attempt{Op: attempt.OpDial, Network: "tcp", Address: fmt.Sprintf("127.0.0.1:%d", port), Conn: conn})
+		return l.agent.Do(ctx, attempt.Attempt{Op: attempt.OpDial, Network: "tcp", Address: loopback(port), Conn: conn})
 	}
 	return l
+}
+
+func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+
+// hello says a line to a raw relay and waits for its echo.
+func hello(port int) attempt.Attempt {
+	return attempt.Attempt{Op: attempt.OpDial, Network: "tcp", Address: loopback(port), Data: []byte("hello\n"), Until: "line"}
 }
 
 // opened asserts that the line can be opened.

@@ -1,0 +1,89 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"bridgecheck/fakes/upstream"
+	"bridgecheck/suites/catalog"
+	"bridgecheck/suites/kit"
+	"bridgecheck/suites/subject"
+)
+
+// The numbers of RLY-007: so many connections one after the other, in turns, and
+// so many at once.
+const (
+	inTurn = 1000
+	turn   = 50
+	atOnce = 200
+)
+
+var _ = kit.Table(catalog.Case{
+	ID:     "RLY-007",
+	Title:  "keeps nothing of connections that have ended",
+	Must:   "1 000 short connections in a row and 200 at once MUST leave no process, no thread growth and no descriptor behind.",
+	Level:  catalog.Interoperability,
+	Clause: "4.7",
+	Needs:  []subject.Capability{subject.NetNS},
+	Host:   []catalog.HostFact{catalog.HostUserNS},
+	Faults: []string{"relay-descriptor-leak"},
+	Why:    "socat forks for each connection; a relay that forgets one descriptor for each lives for a thousand of them.",
+}, lines(), func(ctx context.Context, t *kit.T, way lay) {
+	l := way(ctx, t, upstream.RawEcho, subject.Spec{})
+	l.opened(t, "first")
+	l.agent.Close(ctx, "first")
+	// Threads and pools come with the first load and stay.
+	t.Control("connections at once", l.many(ctx, atOnce, ""), kit.Be(atOnce))
+	before := l.settled(ctx, t, kept{})
+
+	for range inTurn / turn {
+		t.Attempt("short connections", l.many(ctx, turn, ""), kit.Be(turn))
+	}
+	t.Attempt("connections at once, again", l.many(ctx, atOnce, ""), kit.Be(atOnce))
+	t.FarSide("connections at the server", l.far.Fence(), kit.Be(1+atOnce+inTurn+atOnce))
+	after := l.settled(ctx, t, before)
+	t.FarSide("descriptors beyond "+before.String(), max(0, after.descriptors-before.descriptors), kit.BeNone())
+	t.FarSide("processes beyond "+before.String(), max(0, after.processes-before.processes), kit.BeNone())
+	t.FarSide("threads beyond twice "+before.String(), max(0, after.threads-2*before.threads), kit.BeNone())
+})
+
+// kept is what a subject holds.
+type kept struct{ processes, threads, descriptors int }
+
+func (k kept) String() string {
+	return fmt.Sprintf("%d processes, %d threads, %d descriptors", k.processes, k.threads, k.descriptors)
+}
+
+// settleBound is how long the ends of connections may be under way.
+const settleBound = 3 * time.Second
+
+// settled counts until the number of descriptors is no more than it was, or has
+// stopped to fall.
+func (l *line) settled(ctx context.Context, t *kit.T, was kept) kept {
+	now := l.kept(t)
+	for end := time.Now().Add(settleBound); time.Now().Before(end) && ctx.Err() == nil; {
+		if was.descriptors > 0 && now.descriptors <= was.descriptors {
+			break
+		}
+		time.Sleep(100 * time.Millisecond) // a pace, not a wait: descriptors tell nobody of their end
+		next := l.kept(t)
+		if was.descriptors == 0 && next.descriptors == now.descriptors {
+			return next
+		}
+		now = next
+	}
+	return now
+}
+
+func (l *line) kept(t *kit.T) kept {
+	count := func(what string) int {
+		entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/%s", l.phase.PID, what))
+		if err != nil {
+			t.Fatal("count the subject's %ss: %v", what, err)
+		}
+		return len(entries)
+	}
+	return kept{len(t.Strays()), count("task"), count("fd")}
+}
