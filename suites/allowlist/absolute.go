@@ -2,6 +2,7 @@ package allowlist
 
 import (
 	"context"
+	"maps"
 
 	"bridgecheck/fakes/attempt"
 	"bridgecheck/suites/catalog"
@@ -32,9 +33,7 @@ var _ = kit.Table(catalog.Case{
 func forwards(ctx context.Context, t *kit.T) {
 	u := t.HTTP()
 	request := attempt.Attempt{Op: attempt.OpHTTP, URL: u.URL() + "a%2Fb?q=%20", Via: "proxy", Headers: map[string]string{"X-End": "2"}}
-	for name, value := range hop {
-		request.Headers[name] = value
-	}
+	maps.Copy(request.Headers, hop)
 	agent := t.Start(ctx, subject.Spec{Allow: []subject.Rule{u.Rule()}}).Agent
 	t.Attempt("GET in absolute form", agent.Do(ctx, request), kit.BeStatus(200))
 

@@ -86,6 +86,7 @@ func statuses(o attempt.Observation) []int {
 		answer, err := http.ReadResponse(r, nil)
 		if err == nil {
 			_, err = io.Copy(io.Discard, answer.Body)
+			_ = answer.Body.Close()
 		}
 		if err != nil {
 			return append(list, 0)

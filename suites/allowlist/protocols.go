@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"slices"
 
 	"bridgecheck/fakes/attempt"
 	"bridgecheck/suites/catalog"
@@ -74,17 +75,16 @@ func clientHello(t *kit.T, name string) []byte {
 		defer close(done)
 		_ = tls.Client(near, &tls.Config{ServerName: name, MinVersion: tls.VersionTLS12}).Handshake() // nobody answers
 	}()
-	record := make([]byte, 5)
-	_, err := io.ReadFull(far, record)
+	head := make([]byte, 5)
+	_, err := io.ReadFull(far, head)
+	body := make([]byte, binary.BigEndian.Uint16(head[3:]))
 	if err == nil {
-		body := make([]byte, binary.BigEndian.Uint16(record[3:]))
 		_, err = io.ReadFull(far, body)
-		record = append(record, body...)
 	}
 	_ = far.Close()
 	<-done
 	if err != nil {
 		t.Fatal("make a ClientHello: %v", err)
 	}
-	return record
+	return slices.Concat(head, body)
 }

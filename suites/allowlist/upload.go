@@ -15,7 +15,7 @@ import (
 )
 
 // uploadBytes is more than the socket buffers of both sides hold.
-const uploadBytes = 16 << 20
+const uploadBytes = 8 << 20
 
 // upload is a request whose body the client sends to the end before it reads.
 type upload struct{ head, tail string }
@@ -78,6 +78,7 @@ func whole(o attempt.Observation) string {
 	if err != nil {
 		return err.Error()
 	}
+	defer func() { _ = answer.Body.Close() }()
 	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
 		return fmt.Sprintf("%d, %v", answer.StatusCode, err)
 	}
