@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -20,13 +21,14 @@ var _ = kit.Table(catalog.Case{
 	Level:  catalog.Security,
 	Clause: "5.18",
 	Needs:  []subject.Capability{subject.AbsoluteForm},
-	Faults: []string{"first-request-judged", "read-on-after-refusal"},
+	Faults: []string{"first-request-judged", "read-on-after-refusal", "refused-body-is-a-request"},
 	Why:    "Proxies have judged the first request of a connection and forwarded the second without a look.",
 }, []kit.Row[func(ctx context.Context, t *kit.T, agent *kit.Agent, allowed, blocked *kit.Upstream)]{
 	{Name: "pipelined", Value: pipelined},
 	{Name: "kept-alive", Value: keptAlive},
 	{Name: "connect-second", Value: connectSecond},
 	{Name: "after-refusal", Value: afterRefusal},
+	{Name: "body-of-refused", Value: bodyOfRefused},
 }, func(ctx context.Context, t *kit.T, run func(ctx context.Context, t *kit.T, agent *kit.Agent, allowed, blocked *kit.Upstream)) {
 	allowed, blocked := t.HTTP(), t.HTTP()
 	agent := t.Start(ctx, subject.Spec{Allow: []subject.Rule{allowed.Rule()}}).Agent
@@ -60,6 +62,16 @@ func afterRefusal(ctx context.Context, t *kit.T, agent *kit.Agent, allowed, bloc
 	tunnel := "CONNECT " + blocked.Authority() + " HTTP/1.1\r\nHost: " + blocked.Authority() + "\r\n\r\n"
 	answer := exchange(ctx, agent, tunnel+get(allowed, "hidden", "close"))
 	t.Attempt("statuses of a forbidden CONNECT with a request behind it", statuses(answer), kit.Be([]int{403}))
+	t.FarSide("requests at the declared host for the attempt", len(allowed.Requests())-before, kit.BeNone())
+}
+
+// bodyOfRefused refuses a request before its body has come: that is none either.
+func bodyOfRefused(ctx context.Context, t *kit.T, agent *kit.Agent, allowed, blocked *kit.Upstream) {
+	before := len(allowed.Requests())
+	body := get(allowed, "hidden", "close")
+	post := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n", blocked.URL(), blocked.Authority(), len(body))
+	answer := exchange(ctx, agent, post+body)
+	t.Attempt("answers to a forbidden request with a request as its body", len(statuses(answer)), kit.Be(1))
 	t.FarSide("requests at the declared host for the attempt", len(allowed.Requests())-before, kit.BeNone())
 }
 

@@ -36,6 +36,7 @@ var _ = kit.Table(catalog.Case{
 	{Name: "deny-exact", Value: conflict{itself, itself}.check},
 	{Name: "deny-below-wildcard", Value: conflict{above, itself}.check},
 	{Name: "deny-wildcard", Value: conflict{itself, above}.check},
+	{Name: "deny-star", Value: deniedByStar},
 	{Name: "empty", Value: deniesAll},
 	{Name: "unparsable-type", Value: stops(`"*"`)},
 	{Name: "unparsable-rule", Value: stops(`[{"host": "a.test", "port": 443}, {"host": "b.test:443"}]`)},
@@ -55,6 +56,21 @@ func (c conflict) check(ctx context.Context, t *kit.T) {
 		t.FarSide("connections for the attempt", u.Heard()-heard, kit.BeNone())
 		t.FarSide("DNS queries for the attempt", t.Queries(u.Name)-queries, kit.BeNone())
 	}
+}
+
+// deniedByStar denies every host: that is refused when it is loaded, or meant.
+func deniedByStar(ctx context.Context, t *kit.T) {
+	u := t.HTTP()
+	listed := t.Start(ctx, subject.Spec{Allow: []subject.Rule{u.Rule()}}).Agent
+	t.Control("CONNECT without the deny rule", listed.Connect(ctx, u.Authority()), kit.BeStatus(200))
+	heard := u.Heard()
+	phase := t.Start(ctx, subject.Spec{Allow: []subject.Rule{u.Rule()}, Deny: []subject.Rule{{Host: "*", Port: u.Port()}}})
+	fate := phase.Fate(ctx)
+	t.Attempt("the start", fate, kit.BeOneOf("exit code 125", "the agent runs"))
+	if fate == "the agent runs" {
+		t.Attempt("CONNECT with every host denied", phase.Agent.Connect(ctx, u.Authority()), kit.BeStatus(403))
+	}
+	t.FarSide("connections for the attempt", u.Heard()-heard, kit.BeNone())
 }
 
 func deniesAll(ctx context.Context, t *kit.T) {
