@@ -69,8 +69,10 @@ func checkHeaders(h http.Header, m jsonrpc.Message, versions []string) *rejectio
 	case meta != "" && meta != header:
 		return mismatch("%s is %q, the body has %q", headerVersion, header, meta)
 	case !slices.Contains(versions, header):
-		return &rejection{jsonrpc.CodeUnsupportedVersion, "unsupported protocol version",
-			map[string]any{"supported": versions, "requested": header}}
+		return &rejection{
+			jsonrpc.CodeUnsupportedVersion, "unsupported protocol version",
+			map[string]any{"supported": versions, "requested": header},
+		}
 	case h.Get(headerMethod) != m.Method:
 		return mismatch("%s is %q, the body has %q", headerMethod, h.Get(headerMethod), m.Method)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -71,7 +72,7 @@ func (m *mirrors) known() bool {
 
 func (s schema) mirrors(path []string) (out []mirror) {
 	for name, p := range s.Properties {
-		at := append(path[:len(path):len(path)], name)
+		at := slices.Concat(path, []string{name})
 		if p.Header != "" {
 			out = append(out, mirror{at, headerParam + p.Header})
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"bridgecheck/ref/adapter/jsonrpc"
@@ -91,7 +92,7 @@ func (s *session) writeLines(conn net.Conn) {
 		queued, _, ended := s.listen.take()
 		for _, e := range queued {
 			_ = conn.SetWriteDeadline(time.Now().Add(writeBound))
-			if _, err := conn.Write(append(e.raw[:len(e.raw):len(e.raw)], '\n')); err != nil {
+			if _, err := conn.Write(append(slices.Clip(e.raw), '\n')); err != nil {
 				return
 			}
 		}
@@ -131,6 +132,7 @@ func Pipe(ctx context.Context, socket string, in io.Reader, out io.Writer) error
 	if err != nil {
 		return fmt.Errorf("ask the bridge: %w", err)
 	}
+	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 		return fmt.Errorf("the bridge answered %s: %s", resp.Status, text)

@@ -115,7 +115,11 @@ func TestEndOfThePipeEndsTheProcess(t *testing.T) {
 	if _, err := out.ReadByte(); !errors.Is(err, io.EOF) || <-done != nil {
 		t.Errorf("the client's side: %v", err)
 	}
-	_, _, done, p = b.pipe()
+	_, out, done, p = b.pipe()
+	p.say(`{"method":"n"}`)
+	if _, err := out.ReadString('\n'); err != nil { // it stands
+		t.Fatal(err)
+	}
 	b.adapter.Close()
 	if err := <-done; err != nil || !isGone(p)() {
 		t.Errorf("after Close: %v", err)

@@ -44,11 +44,7 @@ func BenchmarkCallDirect(b *testing.B) {
 func BenchmarkCall(b *testing.B) {
 	for _, words := range []string{"session", "modern"} {
 		b.Run(words, func(b *testing.B) {
-			dir, err := os.MkdirTemp("", "mgr")
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer func() { _ = os.RemoveAll(dir) }()
+			dir := privateDir(b)
 			m := mcpserver.New(mcpserver.Options{Dir: dir})
 			defer func() { _ = m.StopAll() }()
 			socket, err := m.Start(b.Context(), "s", config(b, words))
@@ -79,11 +75,7 @@ func BenchmarkCall(b *testing.B) {
 // BenchmarkStartStop is one server up and down; the time of n is n times that
 // of one.
 func BenchmarkStartStop(b *testing.B) {
-	dir, err := os.MkdirTemp("", "mgr")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	dir := privateDir(b)
 	m := mcpserver.New(mcpserver.Options{Dir: dir})
 	for b.Loop() {
 		if _, err := m.Start(b.Context(), "s", config(b, "")); err != nil {

@@ -31,7 +31,7 @@ type message struct {
 
 func fakeMain() {
 	f := &fake{words: map[string]bool{}, wait: map[string]chan json.RawMessage{}}
-	for _, w := range strings.Fields(os.Getenv("FAKE")) {
+	for w := range strings.FieldsSeq(os.Getenv("FAKE")) {
 		f.words[w] = true
 	}
 	// Without a timer and without cgo the runtime takes a server that hangs for a

@@ -78,10 +78,7 @@ func containsAll(s string, parts []string) bool {
 
 func newManager(t *testing.T, change ...func(*mcpserver.Options)) (*mcpserver.ServerManager, *log, string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "mgr") // t.TempDir's names are too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := privateDir(t)
 	events := &log{}
 	opts := mcpserver.Options{Dir: dir, Events: event.NewRecorder(events)}
 	for _, f := range change {
@@ -95,9 +92,17 @@ func newManager(t *testing.T, change ...func(*mcpserver.Options)) (*mcpserver.Se
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("left in the socket directory: %v, %v", left, err)
 		}
-		_ = os.RemoveAll(dir)
 	})
 	return m, events, dir
+}
+
+func privateDir(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // config is this test binary as a fake server.

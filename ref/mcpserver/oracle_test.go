@@ -26,6 +26,7 @@ func oracleMain() {
 		})
 	s.AddTool(mcp.NewTool("ask"),
 		func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			//nolint:staticcheck // the older era has it
 			answer, err := s.RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: mcp.CreateMessageParams{
 				MaxTokens: 5, Messages: []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent("?")}},
 			}})
@@ -153,7 +154,7 @@ func TestClientsAndServersOfOthers(t *testing.T) {
 		})
 	}
 	for title, opt := range map[string]client.ClientOption{
-		"older client": client.WithLegacyProtocolOnly(), "client that asks first": client.WithProtocolVersion(""),
+		"older client": client.WithProtocolVersion("2025-06-18"), "client that asks first": client.WithProtocolVersion(""),
 	} {
 		t.Run("HTTP with SSE, "+title, func(t *testing.T) {
 			c := sseClient(t, both, opt)

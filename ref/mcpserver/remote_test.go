@@ -103,7 +103,7 @@ func TestServerOnAUnixSocket(t *testing.T) {
 	if err != nil || filepath.Dir(socket) != dir {
 		t.Fatal(socket, err)
 	}
-	c := oracleClient(t, socket, client.WithLegacyProtocolOnly())
+	c := oracleClient(t, socket, client.WithProtocolVersion("2025-06-18"))
 	if _, err := c.Initialize(t.Context(), mcp.InitializeRequest{}); err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +126,7 @@ func TestURLThatIsNoMCPServer(t *testing.T) {
 			defer far.Close()
 			m, _, _ := newManager(t)
 			_, err := m.Start(t.Context(), "far", mcpserver.Config{URL: far.URL, StartTimeout: 300 * time.Millisecond})
-			var e *mcpserver.StartError
-			if !errors.As(err, &e) {
+			if _, ok := errors.AsType[*mcpserver.StartError](err); !ok {
 				t.Errorf("error is %v", err)
 			}
 		})

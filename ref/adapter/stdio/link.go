@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"bridgecheck/ref/adapter/jsonrpc"
@@ -150,7 +151,7 @@ func (l *Link) write() {
 		l.queue = nil
 		l.mu.Unlock()
 		for _, raw := range queue {
-			if _, err := l.in.Write(append(raw[:len(raw):len(raw)], '\n')); err != nil {
+			if _, err := l.in.Write(append(slices.Clip(raw), '\n')); err != nil {
 				l.fail(fmt.Errorf("write to server: %w", err))
 				return
 			}

@@ -32,7 +32,9 @@ func (g *guard) killAll() {
 	if g.level == Namespace {
 		return
 	}
-	for end := time.Now().Add(sweepBound); time.Now().Before(end); time.Sleep(sweepPause) {
+	ticker := time.NewTicker(sweepPause)
+	defer ticker.Stop()
+	for end := time.Now().Add(sweepBound); time.Now().Before(end); <-ticker.C {
 		left := descendants(os.Getpid())
 		if len(left) == 0 {
 			return
