@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -104,11 +105,14 @@ func (p *phase) obey(ctx context.Context) {
 	}()
 }
 
-// answer writes one line. A reader that is gone has ended the phase by that.
+// answer writes one line.
 func (p *phase) answer(r reply) {
 	line, err := json.Marshal(r)
 	if err == nil {
-		_, _ = p.opt.Control.Write(append(line, '\n'))
+		_, err = p.opt.Control.Write(append(line, '\n'))
+	}
+	if err != nil {
+		p.blind(fmt.Errorf("answer command %d: %w", r.ID, err))
 	}
 }
 

@@ -20,6 +20,9 @@ import (
 // errTimeout ends a phase that ran out of time.
 var errTimeout = errors.New("the phase ran out of time (timeouts.phase_ms)")
 
+// errBlind ends a phase whose events cannot be told any more.
+var errBlind = errors.New("what happens cannot be told any more")
+
 // SignalError is the cause of a context that a signal cancelled: a phase that
 // is told to end before its agent runs then ends like a process that the
 // signal killed.
@@ -36,6 +39,7 @@ type phase struct {
 	box     *sandbox.Sandbox // nil without an agent
 	manager *mcpserver.ServerManager
 	quit    chan struct{} // closed when the control stream says so, or ends
+	cancel  context.CancelCauseFunc
 	undo    []func() error
 }
 
@@ -53,6 +57,15 @@ func Run(ctx context.Context, spec config.Spec, opt Options) (Exit, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(t.PhaseMS)*time.Millisecond, errTimeout)
 		defer cancel()
 	}
+	ctx, p.cancel = context.WithCancelCause(ctx)
+	defer p.cancel(nil)
+	go func() {
+		select {
+		case <-opt.Events.Lost():
+			p.blind(opt.Events.Err())
+		case <-ctx.Done():
+		}
+	}()
 	exit, err := p.run(ctx)
 	if err != nil {
 		exit, err = p.failed(ctx, exit, err)
@@ -61,11 +74,28 @@ func Run(ctx context.Context, spec config.Spec, opt Options) (Exit, error) {
 		p.tell(closing)
 		err = errors.Join(err, closing)
 	}
-	if !opt.DryRun {
+	return p.last(exit, err)
+}
+
+// blind ends a phase whose events or replies cannot be told any more.
+func (p *phase) blind(err error) { p.cancel(fmt.Errorf("%w: %w", errBlind, err)) }
+
+// last tells the end of the phase. One whose events were lost has failed,
+// however its agent ended: nobody can tell what it did.
+func (p *phase) last(exit Exit, err error) (Exit, error) {
+	failure := Exit{Code: CodeFailure, Reason: ReasonFailure}
+	if p.opt.Events.Err() != nil {
+		exit = failure
+	}
+	if !p.opt.DryRun {
 		p.opt.Events.Emit(exit.event())
 	}
-	if lost := opt.Events.Err(); lost != nil {
-		err = errors.Join(err, lost)
+	lost := p.opt.Events.Err()
+	if lost != nil {
+		exit = failure
+	}
+	if err == nil {
+		err = lost
 	}
 	return exit, err
 }
@@ -88,6 +118,9 @@ func (p *phase) run(ctx context.Context) (Exit, error) {
 		return Exit{}, err
 	}
 	p.ready()
+	if lost := p.opt.Events.Err(); lost != nil {
+		return Exit{}, lost
+	}
 	p.obey(ctx)
 	if p.box != nil {
 		if err := p.box.Start(); err != nil {

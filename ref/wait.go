@@ -42,8 +42,11 @@ func (p *phase) wait(ctx context.Context) (Exit, error) {
 			exit, err = sandbox.Exit{Signal: syscall.SIGKILL}, nil
 		}
 	}
-	if reason == ReasonTimeout {
+	switch reason {
+	case ReasonTimeout:
 		return Exit{Code: CodeTimeout, Reason: reason}, errors.Join(errTimeout, err)
+	case ReasonFailure:
+		return Exit{Code: CodeFailure, Reason: reason}, errors.Join(context.Cause(ctx), err)
 	}
 	return Exit{Code: exit.Code, Signal: exit.Signal, Reason: reason}, err
 }
@@ -64,8 +67,11 @@ func (p *phase) stopAgent(ended <-chan struct{}) (killed bool) {
 }
 
 func reasonOf(ctx context.Context) string {
-	if errors.Is(context.Cause(ctx), errTimeout) {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errTimeout):
 		return ReasonTimeout
+	case errors.Is(cause, errBlind):
+		return ReasonFailure
 	}
 	return ReasonSignal
 }
@@ -76,7 +82,7 @@ func (p *phase) failed(ctx context.Context, exit Exit, err error) (Exit, error) 
 	case exit.Reason != "": // the agent ran: its end is the truth all the same
 		p.tell(err)
 		return exit, err
-	case ctx.Err() == nil:
+	case ctx.Err() == nil || reasonOf(ctx) == ReasonFailure:
 		p.tell(err)
 		return Exit{Code: CodeFailure, Reason: ReasonFailure}, err
 	case reasonOf(ctx) == ReasonTimeout:

@@ -66,7 +66,13 @@ func TestLostEvent(t *testing.T) {
 	disk := errors.New("no space left on device")
 	var out bytes.Buffer
 	r := NewRecorder(full{disk}, &out)
+	select {
+	case <-r.Lost():
+		t.Error("an event is lost before there is one")
+	default:
+	}
 	r.Emit(Exit{Reason: "agent"})
+	<-r.Lost()
 	r.Emit(Exit{Reason: "quit"})
 	if !errors.Is(r.Err(), disk) || strings.Count(out.String(), "\n") != 2 {
 		t.Errorf("got %v and %q", r.Err(), out.String())

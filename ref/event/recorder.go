@@ -11,13 +11,17 @@ import (
 // Recorder writes events as JSON lines. It is safe for concurrent use; a nil
 // Recorder drops everything, so that a library user need not have one.
 type Recorder struct {
-	mu  sync.Mutex
-	out []io.Writer
-	err error
+	mu   sync.Mutex
+	out  []io.Writer
+	err  error
+	lost chan struct{} // closed with the first error
 }
 
-// NewRecorder writes every event to each of the writers, in one Write a line.
-func NewRecorder(out ...io.Writer) *Recorder { return &Recorder{out: out} }
+// NewRecorder writes every event to each of the writers, in one Write a line. A
+// writer that can block for good blocks everything that has something to tell.
+func NewRecorder(out ...io.Writer) *Recorder {
+	return &Recorder{out: out, lost: make(chan struct{})}
+}
 
 // Emit writes e with the time of the call. The first failed write is kept for
 // [Recorder.Err]: a phase whose events are lost must not end as a success.
@@ -39,6 +43,14 @@ func (r *Recorder) Emit(e Event) {
 	}
 }
 
+// Lost is closed once a write has failed; [Recorder.Err] has the error then.
+func (r *Recorder) Lost() <-chan struct{} {
+	if r == nil {
+		return nil
+	}
+	return r.lost
+}
+
 // Err returns the first error that a write met.
 func (r *Recorder) Err() error {
 	if r == nil {
@@ -52,6 +64,7 @@ func (r *Recorder) Err() error {
 func (r *Recorder) keep(err error) {
 	if r.err == nil {
 		r.err = err
+		close(r.lost)
 	}
 }
 

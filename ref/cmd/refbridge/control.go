@@ -1,19 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"sync"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// control is the stream of commands, replies and events. Replies and events
-// come from many goroutines: a line is one write under one lock.
-type control struct {
-	mu   sync.Mutex
-	file *os.File
-}
+// control is the stream of commands, replies and events.
+type control struct{ *sink }
 
 // openControl takes the descriptor over; a negative one means none.
 func openControl(fd int) (*control, error) {
@@ -26,19 +24,25 @@ func openControl(fd int) (*control, error) {
 	if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil {
 		return nil, fmt.Errorf("control: descriptor %d: %w; open it in the caller", fd, err)
 	}
-	// Only a descriptor that does not block can be closed under a reader.
+	// Only a descriptor that does not block can be closed under a reader, and
+	// given up under a writer.
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return nil, fmt.Errorf("control: descriptor %d: %w", fd, err)
 	}
-	return &control{file: os.NewFile(uintptr(fd), "control")}, nil
+	return &control{&sink{file: os.NewFile(uintptr(fd), "control")}}, nil
 }
 
 func (c *control) Read(p []byte) (int, error) { return c.file.Read(p) }
 
-func (c *control) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.file.Write(p)
+// Write says nothing of a reader that has gone, and ends the stream for the
+// commands as well: that ends the phase, as it was told to.
+func (c *control) Write(line []byte) (int, error) {
+	n, err := c.sink.Write(line)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		_ = c.file.SetReadDeadline(time.Unix(0, 1)) // it fails on a closed file, whose reader has ended
+		return len(line), nil
+	}
+	return n, err
 }
 
 func (c *control) Close() error { return c.file.Close() }

@@ -26,6 +26,7 @@ const command = "refbridge"
 
 func TestMain(m *testing.M) {
 	ref.Main()
+	patience = 200 * time.Millisecond
 	if os.Args[0] == command {
 		if err := poorer(); err != nil {
 			panic(err)

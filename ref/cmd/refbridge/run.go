@@ -71,7 +71,7 @@ func (f *runFlags) run(args []string) error {
 			return fmt.Errorf("events: %w", err)
 		}
 		defer file.Close()
-		sinks = append(sinks, file)
+		sinks = append(sinks, &sink{file: file})
 	}
 	if f.config != "" {
 		sinks = append(sinks, &progress{out: os.Stderr})
