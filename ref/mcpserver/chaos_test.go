@@ -48,6 +48,7 @@ func bridgeMain() {
 // TestSIGKILLOfTheBridgeLeavesNoProcess kills at random times and on each kind
 // of event.
 func TestSIGKILLOfTheBridgeLeavesNoProcess(t *testing.T) {
+	t.Parallel()
 	for _, level := range []string{"", "process-group"} {
 		for _, on := range []string{"server-started", "server-stopped", "end"} {
 			killBridge(t, level, func(line string) bool { return strings.Contains(line, on) }, 0)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestStartDuringStop(t *testing.T) {
+	t.Parallel()
 	m, events, _ := newManager(t)
 	start(t, m, "s", "ignore-eof ignore-term")
 	stops := make(chan error, 2)
@@ -40,6 +41,7 @@ func TestStartDuringStop(t *testing.T) {
 // TestEverythingAtOnce demands defined results whatever comes together, and
 // that nothing is left; newManager's cleanup looks.
 func TestEverythingAtOnce(t *testing.T) {
+	t.Parallel()
 	m, _, _ := newManager(t)
 	words := []string{"", "modern", "exit-early", "ignore-eof", "discover-dies", "mute"}
 	allowed := []error{

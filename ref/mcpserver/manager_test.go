@@ -16,6 +16,7 @@ import (
 )
 
 func TestStartReturnsASocketOfTheCallersOwn(t *testing.T) {
+	t.Parallel()
 	m, events, dir := newManager(t)
 	socket := start(t, m, "jira", "")
 	if want := filepath.Join(dir, "jira.sock"); socket != want {
@@ -32,6 +33,7 @@ func TestStartReturnsASocketOfTheCallersOwn(t *testing.T) {
 }
 
 func TestNamesThatAreInUseUnknownOrStopped(t *testing.T) {
+	t.Parallel()
 	m, _, _ := newManager(t)
 	start(t, m, "a", "")
 	start(t, m, "b", "")
@@ -67,6 +69,7 @@ func TestNamesThatAreInUseUnknownOrStopped(t *testing.T) {
 }
 
 func TestStopTellsWhatEndedTheServer(t *testing.T) {
+	t.Parallel()
 	for words, want := range map[string]string{
 		"": "eof", "ignore-eof": "term", "ignore-eof ignore-term": "kill", "children": "eof",
 	} {
@@ -100,6 +103,7 @@ func TestStopTellsWhatEndedTheServer(t *testing.T) {
 }
 
 func TestHealthTellsHungFromDead(t *testing.T) {
+	t.Parallel()
 	m, events, _ := newManager(t)
 	good, hung, dead := start(t, m, "good", ""), start(t, m, "hung", ""), start(t, m, "dead", "")
 	go post(httpClient(t, hung), session(t, hung), `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hang-all"}}`)
@@ -126,6 +130,7 @@ func TestHealthTellsHungFromDead(t *testing.T) {
 }
 
 func TestHangingServerIsReportedUnasked(t *testing.T) {
+	t.Parallel()
 	m, events, _ := newManager(t, func(o *mcpserver.Options) { o.HealthEvery = 50 * time.Millisecond })
 	start(t, m, "good", "")
 	hung := start(t, m, "hung", "")
@@ -138,6 +143,7 @@ func TestHangingServerIsReportedUnasked(t *testing.T) {
 }
 
 func TestManyServersStartAndStopTogether(t *testing.T) {
+	t.Parallel()
 	m, _, _ := newManager(t)
 	var wg sync.WaitGroup
 	for n := range 8 {

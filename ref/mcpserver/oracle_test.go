@@ -129,6 +129,7 @@ func call(t *testing.T, c *client.Client, tool string, args map[string]any) stri
 // TestClientsAndServersOfOthers pairs mcp-go's client of each revision with its
 // server, and with our fake of the older era.
 func TestClientsAndServersOfOthers(t *testing.T) {
+	t.Parallel()
 	m, _, _ := newManager(t)
 	both := start(t, m, "both", "oracle")
 	older := start(t, m, "older", "discover-ignored")

@@ -30,6 +30,7 @@ func oracleHandler(opts ...server.StreamableHTTPOption) http.Handler {
 }
 
 func TestServerThatSpeaksHTTPItself(t *testing.T) {
+	t.Parallel()
 	older := server.WithStreamableHTTPProtocolVersions(mcp.LegacyProtocolVersions()...)
 	for title, handler := range map[string]http.Handler{"both eras": oracleHandler(), "older era": oracleHandler(older)} {
 		t.Run(title, func(t *testing.T) {
@@ -90,6 +91,7 @@ func probeHost(t *testing.T, url string, c *http.Client, host string) int {
 }
 
 func TestServerOnAUnixSocket(t *testing.T) {
+	t.Parallel()
 	m, _, dir := newManager(t)
 	path := filepath.Join(t.TempDir(), "far.sock")
 	ln, err := net.Listen("unix", path)
@@ -113,6 +115,7 @@ func TestServerOnAUnixSocket(t *testing.T) {
 }
 
 func TestURLThatIsNoMCPServer(t *testing.T) {
+	t.Parallel()
 	for title, handler := range map[string]http.HandlerFunc{
 		"web page": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>hello</html>")) },
 		"404":      http.NotFound,

@@ -13,6 +13,7 @@ import (
 )
 
 func TestStartThatFails(t *testing.T) {
+	t.Parallel()
 	short := func(c mcpserver.Config) mcpserver.Config { c.StartTimeout = 300 * time.Millisecond; return c }
 	for _, row := range []struct {
 		title string
@@ -52,6 +53,7 @@ func TestStartThatFails(t *testing.T) {
 }
 
 func TestConfigurationThatIsRefused(t *testing.T) {
+	t.Parallel()
 	m, _, _ := newManager(t)
 	for _, row := range []struct {
 		name string
@@ -74,6 +76,7 @@ func TestConfigurationThatIsRefused(t *testing.T) {
 }
 
 func TestSocketDirectoryThatIsRefused(t *testing.T) {
+	t.Parallel()
 	good := t.TempDir()
 	open, link := filepath.Join(good, "open"), filepath.Join(good, "link")
 	file, own := filepath.Join(good, "file"), filepath.Join(good, "own")
@@ -102,6 +105,7 @@ func TestSocketDirectoryThatIsRefused(t *testing.T) {
 }
 
 func TestStopDuringStart(t *testing.T) {
+	t.Parallel()
 	m, _, _ := newManager(t)
 	result := make(chan error, 1)
 	go func() {
@@ -116,6 +120,7 @@ func TestStopDuringStart(t *testing.T) {
 }
 
 func TestCancelDuringStart(t *testing.T) {
+	t.Parallel()
 	m, _, _ := newManager(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -125,12 +130,14 @@ func TestCancelDuringStart(t *testing.T) {
 }
 
 func TestSlowStartTellsItsProgress(t *testing.T) {
+	t.Parallel()
 	m, events, _ := newManager(t)
 	start(t, m, "s", "slow")
 	events.await(t, "server-progress", `"s"`)
 }
 
 func TestServersThatTheEraProbeUpsets(t *testing.T) {
+	t.Parallel()
 	for _, words := range []string{"discover-ignored", "discover-dies", "discover-hangs", "discover-floods", "discover-garbage", "flood-stderr", "banner"} {
 		t.Run(words, func(t *testing.T) {
 			t.Parallel()
