@@ -29,6 +29,7 @@ var knobs = map[string]knob{
 	"chroot":        {enclose: intoChroot},
 	"deny-userns":   {filter: denyNamespace(unix.CLONE_NEWUSER)},
 	"deny-netns":    {filter: denyNamespace(unix.CLONE_NEWNET)},
+	"deny-pidns":    {filter: denyNamespace(unix.CLONE_NEWPID)},
 	"deny-netlink":  {filter: denyNetlink()},
 	"no-landlock":   {filter: denyLandlock(unix.ENOSYS)},
 	"landlock-off":  {filter: denyLandlock(unix.EOPNOTSUPP)},
