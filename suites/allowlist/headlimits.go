@@ -35,15 +35,21 @@ var _ = kit.Table(catalog.Case{
 	{Name: "drip-before-line-end", Value: drip("CONN")},
 }, func(ctx context.Context, t *kit.T, run func(ctx context.Context, t *kit.T, agent *kit.Agent, u *kit.Upstream)) {
 	u := t.Echo()
-	agent := t.Start(ctx, subject.Spec{
-		Allow: []subject.Rule{u.Rule()}, Limits: &subject.Limits{HeadBytes: headBytes, HeadMS: headMS},
-	}).Agent
-	t.Control("CONNECT within the limits", agent.Connect(ctx, u.Authority()), kit.BeStatus(200))
+	agent := limited(ctx, t, u)
 	heard := u.Heard()
 	run(ctx, t, agent, u)
 	t.FarSide("connections for the attempt", u.Heard()-heard, kit.BeNone())
 	t.Attempt("CONNECT afterwards", agent.Connect(ctx, u.Authority()), kit.BeStatus(200))
 })
+
+// limited starts an agent behind a proxy with the limits.
+func limited(ctx context.Context, t *kit.T, u *kit.Upstream) *kit.Agent {
+	agent := t.Start(ctx, subject.Spec{
+		Allow: []subject.Rule{u.Rule()}, Limits: &subject.Limits{HeadBytes: headBytes, HeadMS: headMS},
+	}).Agent
+	t.Control("CONNECT within the limits", agent.Connect(ctx, u.Authority()), kit.BeStatus(200))
+	return agent
+}
 
 // tooLarge sends a head that does not end.
 func tooLarge(start, more string, count int) func(context.Context, *kit.T, *kit.Agent, *kit.Upstream) {
