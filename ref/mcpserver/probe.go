@@ -12,9 +12,14 @@ import (
 	"bridgecheck/ref/adapter/stdio"
 )
 
-// discoverBound is how long a server that answers pings may take to answer
-// server/discover before it counts as one that ignores the request.
+// discoverBound is how much longer than for a ping that was sent after it a
+// server may take to answer server/discover, before it counts as one that
+// ignores the request.
 const discoverBound = time.Second
+
+// surviveBound is how long a server may take to answer a ping after
+// server/discover, before it counts as one that the request has upset.
+const surviveBound = 10 * time.Second
 
 // discoverParams is what every stateless request carries.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
@@ -24,14 +29,30 @@ const discoverParams = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"202
 
 // discover asks which stateless versions the server speaks; none is the answer
 // of an older server, in whatever way it gives it. It never uses initialize:
-// that belongs to the client.
-func (i *instance) discover(ctx context.Context) (versions []string) {
-	ctx, cancel := context.WithTimeout(ctx, discoverBound)
-	defer cancel()
-	m, err := i.link.Call(ctx, "server/discover", discoverParams)
+// that belongs to the client. It returns an error when the server has not
+// survived the question.
+func (i *instance) discover(ctx context.Context) (versions []string, err error) {
+	wait, err := i.link.Begin("server/discover", discoverParams)
 	if err != nil {
-		return nil
+		return nil, err
 	}
+	survive, cancel := context.WithTimeout(ctx, min(i.cfg.StartTimeout, surviveBound))
+	defer cancel()
+	err = i.ping(survive)
+	late, cancel := context.WithTimeout(ctx, discoverBound)
+	defer cancel()
+	if err != nil {
+		cancel()
+	}
+	m, silent := wait(late)
+	if err != nil || silent != nil {
+		return nil, err
+	}
+	return statelessVersions(m), nil
+}
+
+// statelessVersions reads the answer to server/discover.
+func statelessVersions(m jsonrpc.Message) (versions []string) {
 	at := m.LookupResult("supportedVersions")
 	if m.ErrorCode() == jsonrpc.CodeUnsupportedVersion { // a newer server that is newer still
 		if data, err := jsonrpc.Lookup(m.Raw, m.Error, "data"); err == nil {
@@ -64,10 +85,8 @@ func (s *server) probe(ctx context.Context) (probe, error) {
 	if err != nil {
 		return probe{}, err
 	}
-	versions := first.discover(ctx)
-	after, cancel := context.WithTimeout(ctx, s.cfg.StartTimeout)
-	defer cancel()
-	if first.ping(after) == nil && first.ready() {
+	versions, err := first.discover(ctx)
+	if err == nil && first.ready() {
 		return probe{first, versions}, nil
 	}
 	first.discard()

@@ -9,9 +9,19 @@ import (
 )
 
 // Call sends a request of the bridge's own and waits for its answer, whatever
-// it is. The id is a random string, so that it cannot be a client's. params is
-// raw JSON; empty leaves the member out.
+// it is. params is raw JSON; empty leaves the member out.
 func (l *Link) Call(ctx context.Context, method, params string) (jsonrpc.Message, error) {
+	wait, err := l.Begin(method, params)
+	if err != nil {
+		return jsonrpc.Message{}, err
+	}
+	return wait(ctx)
+}
+
+// Begin sends a request of the bridge's own; wait, which must be called once,
+// waits for the answer. The id is a random string, so that it cannot be a
+// client's.
+func (l *Link) Begin(method, params string) (wait func(context.Context) (jsonrpc.Message, error), err error) {
 	id := `"` + l.prefix + rand.Text() + `"`
 	raw := `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `"`
 	if params != "" {
@@ -22,22 +32,26 @@ func (l *Link) Call(ctx context.Context, method, params string) (jsonrpc.Message
 	l.mu.Lock()
 	l.calls[key] = answer
 	l.mu.Unlock()
-	defer func() {
+	forget := func() {
 		l.mu.Lock()
 		delete(l.calls, key)
 		l.mu.Unlock()
-	}()
+	}
 	if err := l.Send([]byte(raw + "}")); err != nil {
-		return jsonrpc.Message{}, err
+		forget()
+		return nil, err
 	}
-	select {
-	case m := <-answer:
-		return m, nil
-	case <-l.done:
-		return jsonrpc.Message{}, l.gone()
-	case <-ctx.Done():
-		return jsonrpc.Message{}, fmt.Errorf("server %q does not answer %s: %w", l.opts.Server, method, ctx.Err())
-	}
+	return func(ctx context.Context) (jsonrpc.Message, error) {
+		defer forget()
+		select {
+		case m := <-answer:
+			return m, nil
+		case <-l.done:
+			return jsonrpc.Message{}, l.gone()
+		case <-ctx.Done():
+			return jsonrpc.Message{}, fmt.Errorf("server %q does not answer %s: %w", l.opts.Server, method, ctx.Err())
+		}
+	}, nil
 }
 
 // tooBig tells whoever waits for a message that it was too long to be relayed.
