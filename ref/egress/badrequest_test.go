@@ -94,6 +94,8 @@ func FuzzHead(f *testing.F) {
 	}
 	f.Add([]byte("CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n"))
 	f.Add([]byte("\r\nGET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nrest"))
+	f.Add([]byte("GET http://a.test//a/%7Eb//../c;d=[e]? HTTP/1.1\r\nHost: a.test\r\n\r\n"))
+	f.Add([]byte("GET http://a.test/a|b?{} HTTP/1.1\r\nHost: a.test\r\n\r\n"))
 	f.Add([]byte("POST http://a.test/x?y HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"))
 	f.Fuzz(checkHead)
 }

@@ -52,6 +52,7 @@
 //	absolute form with a fragment          400     http_request_error   RFC 9112 section 3.2.2
 //	absolute form with an empty host       400     http_request_error   RFC 9110 section 4.2.1
 //	absolute form with a bad escape        400     http_request_error   RFC 3986 section 2.1
+//	absolute form with // and a bad path   400     http_request_error   RFC 3986 section 3.3
 //	origin form without a route            404     http_request_error   RFC 9110 section 15.5.5
 //	origin form with a dot segment         400     http_request_error   RFC 3986 section 6.2.2.3
 //	origin form with an encoded slash      400     http_request_error   RFC 3986 section 2.2

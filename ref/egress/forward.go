@@ -137,9 +137,9 @@ func (x *exchange) outgoing(d *Decision, idle *idleTimer) *http.Request {
 	return out
 }
 
-// upstreamURL keeps path and query byte for byte. net/url would write some
-// characters in another way; an opaque path is not touched, but may not begin
-// with two slashes.
+// upstreamURL keeps path and query byte for byte (RFC 9110 section 7.7). net/url
+// would write some characters in another way; an opaque path is not touched, but
+// may not begin with two slashes: in such a path those characters are refused.
 func upstreamURL(h *head) *url.URL {
 	path, query, found := strings.Cut(h.path, "?")
 	u := &url.URL{Scheme: "http", Host: h.authority.String(), RawQuery: query, ForceQuery: found}

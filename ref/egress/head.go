@@ -172,6 +172,10 @@ func (h *head) absolute(rest string) *badRequest {
 		path = "/" + path // RFC 9110 section 4.2.3: the empty path is "/"
 	}
 	h.form, h.path = absoluteForm, path
+	// net/http would send such a path in other characters than it came in.
+	if strings.HasPrefix(path, "//") && upstreamURL(h).RequestURI() != path {
+		return malformed("the path %s holds a character that no path has: percent-encode it", quoteTarget(path))
+	}
 	return nil
 }
 

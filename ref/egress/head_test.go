@@ -9,8 +9,9 @@ import (
 )
 
 // checkHead holds that the scanner finds the same end however the bytes come,
-// that it and the parser agree on what is a head, and that net/http, which reads
-// the body, sees the same request as the parser.
+// that it and the parser agree on what is a head, that net/http, which reads the
+// body, sees the same request as the parser, and that it would write the same
+// path and query.
 func checkHead(t *testing.T, in []byte) {
 	whole := scanner{bytes: 4096, fields: 16}
 	end, bad := whole.next(in)
@@ -53,6 +54,9 @@ func checkHead(t *testing.T, in []byte) {
 	if h.form == absoluteForm {
 		if got := strings.ToLower(req.URL.Hostname()); strings.TrimSuffix(got, ".") != h.authority.Host() && !h.authority.Addr.IsValid() {
 			t.Fatalf("%q: net/http reads host %q, we %v", in, got, h.authority)
+		}
+		if got := upstreamURL(h).RequestURI(); got != h.path {
+			t.Fatalf("%q: the upstream would get the target %q", in, got)
 		}
 	}
 }

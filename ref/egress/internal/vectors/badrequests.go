@@ -36,6 +36,7 @@ var BadRequests = map[string]string{
 	"absolute form with a fragment":        Get("http://a.test/#x"),
 	"absolute form with an empty host":     Get("http:///x"),
 	"absolute form with a bad escape":      Get("http://allowed.test/%zz"),
+	"absolute form with // and a bad path": Get("http://allowed.test//a|b"),
 	"origin form without a route":          Get("/nowhere"),
 	"origin form with a dot segment":       Get("/mcp/a/../b"),
 	"origin form with an encoded slash":    Get("/mcp%2fa"),
