@@ -26,11 +26,22 @@ func TestMain(m *testing.M) {
 	guardian.Main()
 	if len(os.Args) == 2 && os.Args[0] == holder {
 		hold(os.Args[1])
+		<-time.After(time.Hour) // not select {}: without cgo that is a deadlock to the runtime
 	}
 	os.Exit(m.Run())
 }
 
+// sitter is what a holder is given for a base when it is to hold a terminal.
+const sitter = "terminal"
+
 func hold(base string) {
+	if base == sitter {
+		if _, err := guardian.Raw(os.Stdin); err != nil {
+			os.Exit(1)
+		}
+		fmt.Println("raw")
+		return
+	}
 	d, err := guardian.Open(base)
 	if err != nil {
 		fmt.Println(err)
@@ -38,7 +49,6 @@ func hold(base string) {
 	}
 	_ = os.WriteFile(filepath.Join(d.Path, "socket"), nil, 0o600)
 	fmt.Println(d.Path)
-	<-time.After(time.Hour) // not select {}: without cgo that is a deadlock to the runtime
 }
 
 func TestDirectory(t *testing.T) {
