@@ -11,8 +11,8 @@ import (
 )
 
 // Main takes over when this process was started by this package (the init of a
-// sandbox, the step that sets its limits, a trial of Probe), and does not
-// return then. Every program that launches calls it first thing in main, and
+// sandbox, the step before its agent, a trial of Probe), and does not return
+// then. Every program that launches calls it first thing in main, and
 // every test binary in TestMain: these are the program's own binary, executed
 // again under another name.
 func Main() {
@@ -23,8 +23,8 @@ func Main() {
 			os.Exit(2)
 		}
 		inside.Run(uintptr(fd))
-	case len(args) > 1 && args[0] == wire.Arg0Limits:
-		inside.Limit(args[1:])
+	case len(args) > 1 && args[0] == wire.Arg0Step:
+		inside.Step(args[1:])
 	case len(args) == 1 && args[0] == wire.Arg0Nothing:
 		unix.Exit(0)
 	}

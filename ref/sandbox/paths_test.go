@@ -44,7 +44,6 @@ func TestRefused(t *testing.T) {
 		{"standard stream", "Descriptors", func(s *sandbox.Spec) { s.Descriptors = []int{2} }},
 		{"closed descriptor", "Descriptors", func(s *sandbox.Spec) { s.Descriptors = []int{4000} }},
 		{"port twice", "Ports", func(s *sandbox.Spec) { s.Ports = []uint16{1, 0, 0, 1} }},
-		{"terminal and stream", "TTY", func(s *sandbox.Spec) { s.TTY = true; s.Stdin = os.Stdin }},
 		{"limit below 0", "Limits", func(s *sandbox.Spec) { s.Limits.Files = -1 }},
 	} {
 		spec := base

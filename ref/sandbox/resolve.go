@@ -32,6 +32,11 @@ func resolve(s *Spec) (*wire.Config, error) {
 		Descriptors: s.Descriptors, Ports: s.Ports, Landlock: s.Landlock, Seccomp: string(s.Seccomp),
 		Limits: wire.Limits(s.Limits), TTY: s.TTY,
 	}
+	for fd, f := range []*os.File{s.Stdin, s.Stdout, s.Stderr} {
+		if s.TTY && f == nil {
+			cfg.OnTerminal = append(cfg.OnTerminal, fd)
+		}
+	}
 	if !strings.Contains(s.Path, "/") {
 		cfg.Path = search(s.Path, s.Env)
 	} else if !filepath.IsAbs(s.Path) {
@@ -64,8 +69,6 @@ func check(s *Spec) error {
 		return refuse("Seccomp", "unknown profile %q: use %s, %s or %s", s.Seccomp, Baseline, Strict, Off)
 	case !filepath.IsAbs(s.Cwd):
 		return refuse("Cwd", "%q is not absolute: give the whole path", s.Cwd)
-	case s.TTY && (s.Stdin != nil || s.Stdout != nil || s.Stderr != nil):
-		return refuse("TTY", "a terminal takes the place of the streams: leave Stdin, Stdout and Stderr out")
 	case s.Limits.Memory < 0 || s.Limits.PIDs < 0 || s.Limits.Files < 0:
 		return refuse("Limits", "a limit is below 0: use 0 for none")
 	}

@@ -39,7 +39,7 @@ type Spec struct {
 	Env []string
 	// Cwd must be visible inside; "" is /tmp.
 	Cwd string
-	// Stdin, Stdout and Stderr may be nil: /dev/null.
+	// Stdin, Stdout and Stderr may be nil: /dev/null, or the terminal with TTY.
 	Stdin, Stdout, Stderr *os.File
 
 	// Level is Isolated by default.
@@ -57,8 +57,8 @@ type Spec struct {
 	// Descriptors of the caller are inherited under their own numbers; nothing
 	// else is but 0, 1 and 2.
 	Descriptors []int
-	// TTY asks for a terminal of the sandbox's own in the place of the three
-	// streams, see Sandbox.Terminal.
+	// TTY asks for a terminal of the sandbox's own: it controls the agent's
+	// session, and is each stream that has no file. See Sandbox.Terminal.
 	TTY bool
 }
 

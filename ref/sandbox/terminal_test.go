@@ -60,6 +60,34 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// Streams that are files stay so beside a terminal, which controls the session
+// all the same.
+func TestTerminalBesideStreams(t *testing.T) {
+	needNamespaces(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	spec := shell(`test -t 0 && test -t 2 && ! test -t 1 && echo written; echo said >/dev/tty`)
+	spec.TTY, spec.Stdout = true, w
+	spec.Limits.Files = 100
+	s := launch(t, spec)
+	defer s.Terminal().Close()
+	_ = w.Close()
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := io.ReadAll(r)
+	said, _ := io.ReadAll(s.Terminal()) // ends with EIO
+	if exit, err := s.Wait(); err != nil || exit != (sandbox.Exit{}) {
+		t.Errorf("got %+v, %v", exit, err)
+	}
+	if string(out) != "written\n" || string(said) != "said\r\n" {
+		t.Errorf("stdout %q, terminal %q", out, said)
+	}
+}
+
 func TestNoTerminal(t *testing.T) {
 	needNamespaces(t)
 	s := launch(t, shell("exit 0"))

@@ -35,7 +35,7 @@ func supervise(cfg *wire.Config) int {
 	started <- pid
 	// The agent's descriptors are the agent's: a reader sees their end when the
 	// agent closes them.
-	silence(cfg.Descriptors)
+	silence(cfg)
 	abandon()
 	return end(cfg, reap(pid))
 }
@@ -49,13 +49,6 @@ func start(cfg *wire.Config) (int, error) {
 		return 0, unix.ENOENT
 	}
 	argv := append([]string{path}, cfg.Args...)
-	if cfg.Limits.Any() {
-		limits, err := rlimits(cfg.Limits)
-		if err != nil {
-			return 0, err
-		}
-		path, argv = ownProgram, append(append([]string{wire.Arg0Limits}, limits...), argv...)
-	}
 	files := make([]uintptr, 1+slices.Max(append([]int{2}, cfg.Descriptors...)))
 	for fd := range files {
 		files[fd] = ^uintptr(0)
@@ -63,8 +56,20 @@ func start(cfg *wire.Config) (int, error) {
 			files[fd] = uintptr(fd)
 		}
 	}
+	if cfg.Stepped() {
+		tty := -1
+		if cfg.TTY {
+			tty = len(files)
+			files = append(files, uintptr(cfg.Terminal))
+		}
+		step, err := stepArgs(tty, cfg.Limits)
+		if err != nil {
+			return 0, err
+		}
+		path, argv = ownProgram, append(append([]string{wire.Arg0Step}, step...), argv...)
+	}
 	return syscall.ForkExec(path, argv, &syscall.ProcAttr{
-		Env: cfg.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: cfg.TTY},
+		Env: cfg.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 }
 
@@ -76,10 +81,13 @@ func exit(err error) wire.Exit {
 }
 
 // silence points the standard streams at /dev/null and closes the declared
-// descriptors.
-func silence(declared []int) {
-	for _, fd := range declared {
+// descriptors and the terminal.
+func silence(cfg *wire.Config) {
+	for _, fd := range cfg.Descriptors {
 		closeFD(fd)
+	}
+	if cfg.TTY {
+		closeFD(cfg.Terminal)
 	}
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	for fd := range 3 {

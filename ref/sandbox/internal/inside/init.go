@@ -92,7 +92,7 @@ func prepare(cfg *wire.Config) error {
 		}
 	}
 	if cfg.TTY {
-		if err := terminal(cfg.Control); err != nil {
+		if err := terminal(cfg); err != nil {
 			return at("terminal", err)
 		}
 	}

@@ -50,7 +50,7 @@ func landlocked(cfg *wire.Config) (abi int, err error) {
 
 func rules(cfg *wire.Config, abi int) []landlock.Rule {
 	var all []landlock.Rule
-	if cfg.Limits.Any() {
+	if cfg.Stepped() {
 		all = append(all, landlock.ROFiles(ownProgram))
 	}
 	writable := func(r landlock.FSRule, dir bool) {

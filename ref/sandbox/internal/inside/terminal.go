@@ -10,9 +10,9 @@ import (
 
 // terminal makes a pseudoterminal of the sandbox's own (of its own devpts,
 // where there is a mount namespace), gives its master to the launcher, and puts
-// the other end in the place of the standard streams. The host's terminal is
-// never the agent's.
-func terminal(control int) error {
+// the other end in the place of the streams that have no file. The host's
+// terminal never controls the agent.
+func terminal(cfg *wire.Config) error {
 	// O_NOCTTY: this process leads a session, and is not to be the one it
 	// controls.
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
@@ -28,15 +28,13 @@ func terminal(control int) error {
 	if errno != 0 {
 		return fmt.Errorf("ioctl(TIOCGPTPEER): %w", errno)
 	}
-	for fd := range 3 {
-		if err := unix.Dup3(int(slave), fd, 0); err != nil {
+	cfg.Terminal = int(slave)
+	for _, fd := range cfg.OnTerminal {
+		if err := unix.Dup3(cfg.Terminal, fd, 0); err != nil {
 			return fmt.Errorf("dup3(terminal, %d): %w", fd, err)
 		}
 	}
-	if err := unix.Close(int(slave)); err != nil {
-		return fmt.Errorf("close the terminal: %w", err)
-	}
-	if err := wire.Send(control, wire.Report{Terminal: true}, master); err != nil {
+	if err := wire.Send(cfg.Control, wire.Report{Terminal: true}, master); err != nil {
 		return fmt.Errorf("hand over the terminal: %w", err)
 	}
 	return unix.Close(master)

@@ -3,11 +3,11 @@
 // SOCK_SEQPACKET pair. End of file on the pair ends the sandbox.
 package wire
 
-// Program names under which a process is a sandbox's init, the step that sets
-// limits for its agent, and a process that ends at once.
+// Program names under which a process is a sandbox's init, the step before its
+// agent, and a process that ends at once.
 const (
 	Arg0        = "bridge-init"
-	Arg0Limits  = "bridge-limits"
+	Arg0Step    = "bridge-step"
 	Arg0Nothing = "bridge-nothing"
 )
 
@@ -34,10 +34,15 @@ type Config struct {
 	Seccomp     string // baseline, strict, off
 	Limits      Limits
 	TTY         bool
+	OnTerminal  []int // standard streams that are the terminal's
+	Terminal    int   `json:"-"` // the init's own descriptor of it
 	// Outside holds the launcher's namespaces (inode by name): each one the
 	// level promises must differ.
 	Outside map[string]uint64
 }
+
+// Stepped tells whether the agent needs what can only be done by its own process.
+func (c *Config) Stepped() bool { return c.TTY || c.Limits.Any() }
 
 // Mount shows one path of the host at the same path inside. Path holds no
 // symbolic link.
