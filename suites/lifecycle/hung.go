@@ -1,9 +1,11 @@
 package lifecycle
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -38,7 +40,9 @@ var _ = kit.Check(catalog.Case{
 		t.Control("health of server "+name, health(name), kit.BeOK())
 	}
 
-	signal(t, mark, syscall.SIGSTOP)
+	for _, pid := range signal(t, mark, syscall.SIGSTOP) {
+		t.Await(ctx, "every thread of the server is stopped", func() bool { return stopped(pid) })
+	}
 	t.Attempt("health of a server that is stopped in its tracks", health("hung").Reason, kit.Be("timeout"))
 	t.Attempt("health of another meanwhile", health("good"), kit.BeOK())
 	signal(t, mark, syscall.SIGCONT)
@@ -53,8 +57,8 @@ var _ = kit.Check(catalog.Case{
 	t.Attempt("a report of the healthy one", of(unhealthy, "good").Reason, kit.Be(""))
 })
 
-// signal sends to the processes that carry the mark.
-func signal(t *kit.T, mark string, s syscall.Signal) {
+// signal sends to the processes that carry the mark, and returns them.
+func signal(t *kit.T, mark string, s syscall.Signal) (pids []int) {
 	marked := withMark(t, mark)
 	t.Control(fmt.Sprintf("processes that get %s", s), marked, kit.Differ([]string{}))
 	for _, line := range marked {
@@ -65,5 +69,23 @@ func signal(t *kit.T, mark string, s syscall.Signal) {
 		if err := syscall.Kill(pid, s); err != nil {
 			t.Fatal("send %s: %v", s, err)
 		}
+		pids = append(pids, pid)
 	}
+	return pids
+}
+
+// stopped tells whether each thread is in state T of proc_pid_stat(5): a thread
+// that runs meets the signal when it next enters the kernel.
+func stopped(pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(threads) == 0 {
+		return false
+	}
+	for _, path := range threads {
+		stat, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " T") {
+			return false
+		}
+	}
+	return true
 }
