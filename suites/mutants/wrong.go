@@ -53,7 +53,7 @@ func (b Builder) wrong(ctx context.Context, kind string) (string, error) {
 		return "", fmt.Errorf("wrong subject %s: %w", kind, err)
 	}
 	binary := filepath.Join(dir, "wrong")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-X main.kind="+kind, "-o", binary, "./suites/mutants/wrong")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.kind="+kind, "-o", binary, "./suites/mutants/wrong")
 	cmd.Dir, cmd.Env = b.Root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("wrong subject %s: go build: %w:\n%s", kind, err, out)
