@@ -39,7 +39,10 @@ var _ = kit.Table(catalog.Case{
 	{Name: "connection-timeout", Value: failure{blackHole, false, []int{504}, "connection_timeout"}},
 }, func(ctx context.Context, t *kit.T, f failure) {
 	declared, target := t.HTTP().Rule(), f.host(t)
-	spec := subject.Spec{Allow: []subject.Rule{declared}, Timeouts: &subject.Timeouts{ConnectMS: 300}}
+	spec := subject.Spec{Allow: []subject.Rule{declared}}
+	if f.errorType == "connection_timeout" {
+		spec.Timeouts = &subject.Timeouts{ConnectMS: 500}
+	}
 	if !f.undeclare && f.errorType != "http_request_error" {
 		spec.Allow = append(spec.Allow, target)
 	}

@@ -38,6 +38,10 @@ var _ = kit.Table(catalog.Case{
 	{Name: "v4-other", Value: loopback{"127.0.0.2", "127.0.0.2"}.refused},
 	{Name: "zero", Value: loopback{"0.0.0.0", "127.0.0.1"}.refused},
 	{Name: "v6", Value: loopback{"[::1]", "::1"}.refused},
+	{Name: "octal", Value: loopback{"0177.0.0.1", "127.0.0.1"}.refused},
+	{Name: "hex", Value: loopback{"0x7f000001", "127.0.0.1"}.refused},
+	{Name: "decimal", Value: loopback{"2130706433", "127.0.0.1"}.refused},
+	{Name: "short", Value: loopback{"127.1", "127.0.0.1"}.refused},
 	{Name: "mapped", Value: loopback{"[::ffff:127.0.0.1]", "127.0.0.1"}.refused},
 }, func(ctx context.Context, t *kit.T, run func(context.Context, *kit.T)) { run(ctx, t) })
 

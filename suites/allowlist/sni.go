@@ -30,7 +30,7 @@ var _ = kit.Table(catalog.Case{
 	agent := phase.Agent
 	url := fmt.Sprintf("https://%s/", front.Authority())
 	t.Control("TLS that names the CONNECT host", agent.Do(ctx, attempt.Attempt{Op: attempt.OpHTTP, URL: url, Via: "connect"}), kit.BeStatus(200))
-	before, told := front.Bytes(), len(phase.Events(subject.EventDecision))
+	before := front.Bytes()
 
 	hello := clientHello(t, "behind-the-front.test")
 	first = min(first, len(hello))
@@ -43,7 +43,8 @@ var _ = kit.Table(catalog.Case{
 	t.Attempt("the tunnel ends", answer.Errno, kit.BeOneOf("", "ECONNRESET"))
 	t.FarSide("bytes at the front for the attempt", int(front.Bytes()-before), kit.BeNone())
 	if t.Subject().Claims(subject.Events) {
-		phase.AwaitEvent(ctx, subject.EventDecision, func(e subject.Event) bool { return e.Verdict == "deny" })
-		t.Attempt("decisions told: the opening and the cut", len(phase.Events(subject.EventDecision))-told, kit.Be(2))
+		cut := phase.AwaitEvent(ctx, subject.EventDecision, func(e subject.Event) bool { return e.Verdict == "deny" })
+		t.Attempt("target of the event that reports it", cut.Target, kit.Be(front.Authority()))
+		t.Attempt("reason", cut.Reason, kit.Differ(""))
 	}
 })
