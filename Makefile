@@ -78,6 +78,7 @@ fuzz: ## Run each fuzz target for FUZZTIME
 
 bench: ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
+	cd ref/egress/oracles && go test -run '^$$' -bench . ./...
 
 clean: ## Remove build/ and results/
 	rm -rf build results
