@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"bridgecheck/ref/adapter"
 	"bridgecheck/ref/config"
 	"bridgecheck/ref/egress"
 	"bridgecheck/ref/guardian"
@@ -59,6 +60,9 @@ func (p *phase) serverConfig(d *door) mcpserver.Config {
 	}
 	if l := p.spec.Limits; l != nil {
 		c.MessageBytes, c.GarbageLines = l.MessageBytes, l.GarbageLines
+	}
+	if t := p.spec.Timeouts; t != nil { // a client that has dropped its stream is idle too
+		c.Detached = min(milliseconds(t.IdleMS), adapter.DefaultDetached)
 	}
 	return c
 }

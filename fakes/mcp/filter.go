@@ -58,8 +58,9 @@ func (f *filter) copy(in io.Reader, out *io.PipeWriter) {
 // passes decides about one line.
 func (f *filter) passes(line []byte) bool {
 	var m message
-	scripted := f.scripts.note(line)
-	if json.Unmarshal(line, &m) != nil || !m.isRequest() {
+	err := json.Unmarshal(line, &m)
+	scripted := m.Method != ScriptMethod && f.scripts.note(line)
+	if err != nil || !m.isRequest() {
 		if m.Method != "" {
 			f.announce("notification %s", m.Method)
 		}

@@ -1,7 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -26,10 +30,35 @@ func Handler(o Options) http.Handler {
 	s := newServer(o, byServer)
 	events := server.NewSSEServer(s, server.WithSSEDisableLocalhostProtection(o.AnyHost))
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", server.NewStreamableHTTPServer(s, options...))
+	streamable := http.Handler(server.NewStreamableHTTPServer(s, options...))
+	if o.Era == EraModern {
+		streamable = withoutInitialize(streamable)
+	}
+	mux.Handle("/mcp", streamable)
 	mux.Handle("/sse", events)
 	mux.Handle("/message", events)
 	return mux
+}
+
+// withoutInitialize refuses what the library would still serve, as a server that
+// knows only the newer era does.
+func withoutInitialize(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		var m message
+		if json.Unmarshal(body, &m) == nil && m.Method == string(protocol.MethodInitialize) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"Method not found: initialize"}}`, m.ID, protocol.METHOD_NOT_FOUND)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
 }
 
 // serveHTTP serves [Handler] until ctx ends.

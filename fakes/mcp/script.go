@@ -36,7 +36,7 @@ type Step struct {
 	// Times repeats Say.
 	Times int `json:"times,omitempty"`
 	// Hear waits for a line with this in it: a request, an answer or a
-	// notification that arrives after the script.
+	// notification that arrives after the script, other scripts left out.
 	Hear string `json:"hear,omitempty"`
 	// Gather puts a file into a folder and waits until it holds Times of them:
 	// several scripts, in several processes too, meet there.

@@ -88,9 +88,13 @@ func TestChunksAndLineEnds(t *testing.T) {
 
 func TestServesHTTP(t *testing.T) {
 	const body = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":` + hello + `}`
-	for _, c := range []struct{ network, address string }{{"tcp", "127.0.0.1:0"}, {"unix", "unix:" + filepath.Join(t.TempDir(), "s")}} {
+	for _, c := range []struct{ network, address, era, want string }{
+		{"tcp", "127.0.0.1:0", "both", `"protocolVersion":"2025-11-25"`},
+		{"tcp", "127.0.0.1:0", "modern", "-32601"},
+		{"unix", "unix:" + filepath.Join(t.TempDir(), "s"), "both", `"protocolVersion":"2025-11-25"`},
+	} {
 		log := filepath.Join(t.TempDir(), "log")
-		p := start(t, "--http", c.address, "--announce", log)
+		p := start(t, "--http", c.address, "--announce", log, "--era", c.era)
 		address := listening(t, log)
 		conn, err := net.Dial(c.network, address)
 		if err != nil {
@@ -99,8 +103,8 @@ func TestServesHTTP(t *testing.T) {
 		_, _ = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		answer, _ := io.ReadAll(conn)
 		_ = conn.Close()
-		if !strings.Contains(string(answer), `"protocolVersion":"2025-11-25"`) {
-			t.Errorf("%s: %s", c.network, answer)
+		if !strings.Contains(string(answer), c.want) {
+			t.Errorf("%s, %s: %s", c.network, c.era, answer)
 		}
 		_ = p.cmd.Process.Signal(syscall.SIGTERM)
 		if err := p.wait(); err != nil {

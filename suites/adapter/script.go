@@ -68,3 +68,14 @@ func eventResult(o attempt.Observation) mcp.ScriptResult {
 	_ = json.Unmarshal([]byte(o.Text), &m) // what is no message is empty
 	return scriptResult(m.Result)
 }
+
+// elements are the messages of a batch, or the one that is none.
+func elements(raw string) []kit.Message {
+	var all []kit.Message
+	if json.Unmarshal([]byte(raw), &all) == nil {
+		return all
+	}
+	var one kit.Message
+	_ = json.Unmarshal([]byte(raw), &one) // what is no message is empty
+	return []kit.Message{one}
+}
