@@ -60,8 +60,7 @@ func (c *conn) forward(h *head, raw []byte, d Decision) bool {
 		if idle.fired() {
 			err = &dialError{ReasonIdle, d.Target() + " did not answer in time"}
 		}
-		var bad *badRequest
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*badRequest](err); ok {
 			x.body.stop()
 			x.stop()
 			c.refuseBad(bad, raw)
