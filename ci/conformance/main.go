@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed differences.yaml
+var differencesYAML []byte
+
+func main() {
+	build := flag.String("build", "build", "`folder` of the programs")
+	results := flag.String("results", "results/conformance", "`folder` for what the suite says")
+	only := flag.String("only", "", "runs whose name contains `text`, as server or 0.2/2026-07-28")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code, err := start(ctx, *build, *results, *only, flag.Args())
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+	}
+	os.Exit(code)
+}
+
+// start returns the exit code: 0 the same but for what is explained, 1 not so,
+// 2 wrong usage or a broken run.
+func start(ctx context.Context, build, results, only string, args []string) (int, error) {
+	tools, err := findTools(build)
+	if err != nil {
+		return 2, err
+	}
+	if len(args) == 4 && args[0] == insideVerb { // DIR DOOR URL, the last added by the suite
+		code, err := inside(ctx, tools, args[1], args[2], args[3])
+		return code, err
+	}
+	if len(args) > 0 {
+		return 2, errors.New("no arguments are taken; see -help")
+	}
+	if results, err = filepath.Abs(results); err != nil {
+		return 2, err
+	}
+	explanations, err := parseExplanations(differencesYAML)
+	if err != nil {
+		return 2, err
+	}
+	rows, err := all(ctx, tools, results, only, explanations)
+	if err != nil {
+		return 2, err
+	}
+	text, red := report(rows, explanations, only == "")
+	fmt.Print(text)
+	if err := os.WriteFile(filepath.Join(results, "conformance.md"), []byte(text), 0o600); err != nil {
+		return 2, err
+	}
+	if red {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// all runs every suite on both sides; each bridged run is compared with the
+// direct one of its own side and suite.
+func all(ctx context.Context, tools tools, results, only string, explanations []*explanation) (rows []row, err error) {
+	for _, side := range []string{"server", "client"} {
+		for _, s := range suites {
+			if !strings.Contains(side+" "+s.name, only) {
+				continue
+			}
+			var direct outcomes
+			for _, r := range runs(side, s) {
+				fmt.Fprintf(os.Stderr, "%s %s %s %s\n", r.side, s.name, r.chain, r.door)
+				said, err := execute(ctx, tools, results, r)
+				if err != nil {
+					return nil, fmt.Errorf("%s %s %s %s: %w", r.side, s.name, r.chain, r.door, err)
+				}
+				if r.chain == "direct" {
+					direct = said
+				}
+				now := row{run: r}
+				now.passed, now.ran = said.tally()
+				now.explained, now.unexplained = explain(explanations, r, compare(direct, said))
+				rows = append(rows, now)
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("no run has %q in its name", only)
+	}
+	return rows, nil
+}
