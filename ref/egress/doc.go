@@ -116,6 +116,12 @@
 //	out_of_descriptors         503     proxy_internal_error
 //	idle_timeout               504     http_response_timeout
 //
+// # Other proxies
+//
+// The module in folder oracles sends all of these requests, and more, through
+// goproxy, smokescreen, tinyproxy and squid too. Its testdata lists each
+// disagreement, and the section that says why ours is right.
+//
 // # What it cannot do
 //
 // A tunnel is opaque: a server that holds several names may serve one under the

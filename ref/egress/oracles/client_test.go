@@ -66,6 +66,10 @@ func send(addr string, v vector, world *far) (outcome, error) {
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(patience))
 	io.WriteString(c, v.sends) // an error shows in the answer
+	if v.drips {
+		c.SetDeadline(time.Now().Add(3 * headTimeout))
+		go drip(c)
+	}
 	if v.endsLate {
 		world.awaitBytes()
 	}
@@ -97,6 +101,16 @@ func send(addr string, v vector, world *far) (outcome, error) {
 			// What comes now was asked for by nobody.
 			c.(*net.TCPConn).CloseWrite()
 		}
+	}
+}
+
+// drip sends more often than any of the proxies loses patience with one read.
+func drip(c net.Conn) {
+	for {
+		if _, err := io.WriteString(c, "x"); err != nil {
+			return
+		}
+		time.Sleep(headTimeout / 5)
 	}
 }
 

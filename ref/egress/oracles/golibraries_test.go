@@ -13,6 +13,7 @@ import (
 	"github.com/elazarl/goproxy"
 	"github.com/stripe/smokescreen/pkg/smokescreen"
 	acl "github.com/stripe/smokescreen/pkg/smokescreen/acl/v1"
+	"golang.org/x/net/idna"
 )
 
 // moduleVersion reads the version of a library from go.mod.
@@ -70,12 +71,17 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// startSmokescreen has no notion of ports in its rules.
+// startSmokescreen has no notion of ports in its rules, and refuses to load them
+// in upper case or with U-labels.
 func startSmokescreen(dir string) (string, error) {
 	path := filepath.Join(dir, "acl.yaml")
 	text := "version: v1\nservices: []\ndefault:\n  project: lab\n  action: enforce\n  allowed_domains:\n"
 	for _, h := range allowedHosts {
-		text += fmt.Sprintf("    - %q\n", h)
+		ascii, err := idna.Punycode.ToASCII(strings.ToLower(h))
+		if err != nil {
+			return "", err
+		}
+		text += fmt.Sprintf("    - %q\n", ascii)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", err

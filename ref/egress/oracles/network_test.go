@@ -53,7 +53,8 @@ var systemFiles = map[string]string{
 	"/etc/nsswitch.conf": "hosts: files dns\npasswd: files\ngroup: files\n",
 }
 
-// replaceSystemFiles covers them in this mount namespace.
+// replaceSystemFiles covers them in this mount namespace, and the shared memory,
+// where all squids use the same names.
 func replaceSystemFiles(dir string) error {
 	for path, text := range systemFiles {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -66,6 +67,9 @@ func replaceSystemFiles(dir string) error {
 		if err := unix.Mount(cover, path, "", unix.MS_BIND, ""); err != nil {
 			return fmt.Errorf("cover %s: %w", path, err)
 		}
+	}
+	if err := unix.Mount("tmpfs", "/dev/shm", "tmpfs", 0, ""); err != nil && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("cover /dev/shm: %w", err)
 	}
 	return nil
 }

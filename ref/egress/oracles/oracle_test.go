@@ -30,8 +30,9 @@ func TestOracles(t *testing.T) {
 		for i := range dirs {
 			dirs[i] = t.TempDir()
 		}
-		results[name] = make(chan result, 1)
-		go func() { results[name] <- inLabs(t.Context(), name, dirs) }()
+		done := make(chan result, 1)
+		results[name] = done
+		go func() { done <- inLabs(t.Context(), name, dirs) }()
 	}
 	ours := check(t, <-results["ours"], len(vectors))
 	for i, v := range vectors {

@@ -11,7 +11,7 @@ import (
 
 // The rules of the lab. Each proxy gets them in its own language.
 var (
-	allowedHosts = []string{"*.test", "exact.example", "*.wild.example", "192.0.2.1", "2001:db8::1"}
+	allowedHosts = []string{"*.test", "exact.example", "*.wild.example", "Ruled.Example.", "bücher.example", "192.0.2.1", "2001:db8::1"}
 	allowedPorts = []int{portOne, portHTTP, portTLS, portFirst, portAfterEnd, portEndsSoon, portResets}
 )
 

@@ -14,8 +14,7 @@ const (
 )
 
 // policy are questions about the list, in CONNECT and in absolute form. The
-// rules are *.test, exact.example and *.wild.example, each for the ports of the
-// lab.
+// rules stand in allowedHosts, each for the ports of the lab.
 var policy = []vector{
 	{name: "exact rule", source: connects, why: "the rule names it", sends: vectors.Connect("exact.example:443")},
 	{name: "exact rule, upper case", source: caseless, why: "case does not count in a host", sends: vectors.Connect("EXACT.Example:443")},
@@ -30,6 +29,8 @@ var policy = []vector{
 	{name: "wildcard rule, upper case and root dot", source: caseless, why: "neither counts", sends: vectors.Connect("A.WILD.Example.:443")},
 	{name: "wildcard rule, the name itself", source: "RFC 9525 section 6.3", why: "*. stands for a label at least", sends: vectors.Connect("wild.example:443")},
 	{name: "name that ends like a wildcard rule", source: rootDot, sends: vectors.Connect("awild.example:443")},
+	{name: "rule in other letters and with a root dot", source: caseless, why: "rules and requests have one canonical form", sends: vectors.Connect("ruled.example:443")},
+	{name: "rule as U-label", source: "RFC 5890 section 2.3.2.1", why: "the name on the wire is the A-label", sends: vectors.Connect("xn--bcher-kva.example:443")},
 	{name: "literal of a rule", source: noAddress, why: "the rule names the address", sends: vectors.Connect("192.0.2.1:443")},
 	{name: "literal of a rule, mapped", source: "RFC 4291 section 2.5.5.2", why: "the kernel dials the same address", sends: vectors.Connect("[::ffff:192.0.2.1]:443")},
 	{name: "literal of an IPv6 rule, other text", source: "RFC 5952 section 2", why: "one address has many texts", sends: vectors.Connect("[2001:DB8:0:0::0001]:443")},

@@ -72,6 +72,10 @@ var pipelines = []vector{
 		sends: "GET http://one.test/ HTTP/1.1\r\nHost: one.test\r\nConnection: X-Secret\r\nX-Secret: y\r\nProxy-Authorization: z\r\nTE: trailers\r\n\r\n",
 	},
 	{
+		name: "head that drips", source: "RFC 9110 section 15.5.9", drips: true,
+		sends: "GET http://one.test/ HTTP/1.1\r\nHost: one.test\r\nX: ",
+	},
+	{
 		name: "100-continue", source: "RFC 9110 section 10.1.1", why: "the client is told to go on",
 		sends: "POST http://one.test/ HTTP/1.1\r\nHost: one.test\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc",
 	},

@@ -24,6 +24,8 @@ type vector struct {
 	// ends closes the client's side after sends, endsLate when bytes have
 	// come to the far side.
 	ends, endsLate bool
+	// drips goes on with a byte at a time, for as long as the connection lasts.
+	drips bool
 	// inTunnel is sent in a tunnel, reply has to come back, farGets has to arrive
 	// at the other end: by default ping, the same, and the same.
 	inTunnel, reply, farGets string
