@@ -36,7 +36,7 @@ test: ## Vet, check the format, run all tests; with the race detector where a C 
 	  if ! echo '#include <stdlib.h>' | $$(go env CC) -fsyntax-only -x c - 2>/dev/null; then \
 	    race=; echo "no C compiler with headers here: the tests run WITHOUT the race detector"; fi; \
 	  echo "go test $$race ./..."; go test $$race ./... && cd ref/egress/oracles && \
-	  echo "go test $$race ./... in ref/egress/oracles"; go vet ./... && go test $$race ./...
+	  echo "go test $$race ./... in ref/egress/oracles" && go vet ./... && go test $$race ./...
 
 lint: ## Run golangci-lint with .golangci.yml
 	@command -v golangci-lint >/dev/null || { echo "golangci-lint is missing; install it with: go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest"; exit 1; }
