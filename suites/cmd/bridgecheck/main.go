@@ -28,6 +28,7 @@ import (
 	_ "bridgecheck/suites/lifecycle"
 	_ "bridgecheck/suites/loopback"
 	_ "bridgecheck/suites/relay"
+	_ "bridgecheck/suites/routes"
 )
 
 // exitError ends the program with a code and, when it has one, a sentence.
