@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,6 +79,9 @@ func (o Options) serveHTTP(ctx context.Context, announce func(string, ...any)) e
 		ReadHeaderTimeout: 10 * time.Second,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			announce("request %s %s %s", r.Method, r.URL.Path, r.Host)
+			for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+				announce("header %s: %s", name, strings.Join(r.Header[name], ", "))
+			}
 			inner.ServeHTTP(w, r)
 		}),
 	}

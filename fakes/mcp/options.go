@@ -61,7 +61,7 @@ type Options struct {
 	AnyHost bool
 	// Announce is a file to which lines are appended: "started PID NAME",
 	// "listening ADDRESS", "request METHOD", "notification METHOD", "stopped PID
-	// HOW".
+	// HOW"; over HTTP "request METHOD PATH HOST" and "header NAME: VALUE".
 	Announce string
 }
 
