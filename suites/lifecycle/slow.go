@@ -26,10 +26,10 @@ var _ = kit.Table(catalog.Case{
 	prompt.StartTimeoutMS = limit
 	t.Control("a prompt server with the same limit", t.Start(ctx, subject.Spec{Servers: []subject.Server{prompt}}).Fate(ctx), kit.Be("the agent runs"))
 
-	slow := t.Server("slow", "--start-delay", "2500ms")
+	slow := t.Server("slow", "--start-delay", "1600ms")
 	slow.StartTimeoutMS = limit
 	phase := t.Start(ctx, subject.Spec{Servers: []subject.Server{slow}})
-	if limit < 2500 {
+	if limit < 1600 {
 		t.Attempt("the start", phase.Fate(ctx), kit.Be("exit code 125"))
 		t.Attempt("the error names the server", of(phase.Events(subject.EventError), "slow").Reason, kit.Differ(""))
 		t.FarSide("requests that the server has answered", requests(t.Announced("slow")), kit.BeNone())
