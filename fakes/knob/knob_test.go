@@ -72,8 +72,7 @@ func witness(what string) int {
 }
 
 func code(err error) int {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return int(errno)
 	}
 	return 0
@@ -134,16 +133,27 @@ func TestKnobs(t *testing.T) {
 		knob, what string
 		want       syscall.Errno
 	}{
-		{"max-user-ns=0", "user", unix.ENOSPC}, {"max-user-ns=0", "inet", 0},
-		{"max-net-ns=0", "net", unix.ENOSPC}, {"max-net-ns=0", "user", 0},
-		{"chroot", "user", unix.EPERM}, {"chroot", "inet", 0},
-		{"deny-userns", "user", unix.EPERM}, {"deny-userns", "inet", 0},
-		{"deny-netns", "net", unix.EPERM}, {"deny-netns", "user", 0},
-		{"deny-pidns", "pid", unix.EPERM}, {"deny-pidns", "net", 0},
-		{"deny-netlink", "netlink", unix.EPERM}, {"deny-netlink", "lo-up", unix.EPERM}, {"deny-netlink", "net", 0},
-		{"no-landlock", "landlock", unix.ENOSYS}, {"no-landlock", "net", 0},
-		{"landlock-off", "landlock", unix.EOPNOTSUPP}, {"landlock-off", "net", 0},
-		{"no-ipv6", "inet6", unix.EAFNOSUPPORT}, {"no-ipv6", "inet", 0},
+		{"max-user-ns=0", "user", unix.ENOSPC},
+		{"max-user-ns=0", "inet", 0},
+		{"max-net-ns=0", "net", unix.ENOSPC},
+		{"max-net-ns=0", "user", 0},
+		{"chroot", "user", unix.EPERM},
+		{"chroot", "inet", 0},
+		{"deny-userns", "user", unix.EPERM},
+		{"deny-userns", "inet", 0},
+		{"deny-netns", "net", unix.EPERM},
+		{"deny-netns", "user", 0},
+		{"deny-pidns", "pid", unix.EPERM},
+		{"deny-pidns", "net", 0},
+		{"deny-netlink", "netlink", unix.EPERM},
+		{"deny-netlink", "lo-up", unix.EPERM},
+		{"deny-netlink", "net", 0},
+		{"no-landlock", "landlock", unix.ENOSYS},
+		{"no-landlock", "net", 0},
+		{"landlock-off", "landlock", unix.EOPNOTSUPP},
+		{"landlock-off", "net", 0},
+		{"no-ipv6", "inet6", unix.EAFNOSUPPORT},
+		{"no-ipv6", "inet", 0},
 	} {
 		t.Run(c.knob+" "+c.what, func(t *testing.T) {
 			cmd := under(t, c.knob, c.what)

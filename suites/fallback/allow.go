@@ -3,6 +3,7 @@ package fallback
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"bridgecheck/suites/catalog"
 	"bridgecheck/suites/kit"
@@ -38,9 +39,9 @@ var _ = kit.Check(catalog.Case{
 })
 
 func names(servers []subject.Server) string {
-	all := ""
+	var all []string
 	for _, s := range servers {
-		all += s.Name
+		all = append(all, s.Name)
 	}
-	return all
+	return strings.Join(all, ", ")
 }

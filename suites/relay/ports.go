@@ -112,12 +112,12 @@ var _ = kit.Table(catalog.Case{
 	}
 	phase := t.Start(ctx, c.spec(t))
 	t.Attempt("the start", phase.Fate(ctx), kit.Be("exit code 125"))
-	said := ""
+	var said []string
 	for _, e := range phase.Events(subject.EventError) {
-		said += e.Reason + "\n" + strings.Join(e.Causes, "\n") + "\n"
+		said = append(append(said, e.Reason), e.Causes...)
 	}
 	for _, owner := range c.owners {
-		t.Attempt("the error names "+owner, said, kit.Contain(owner))
+		t.Attempt("the error names "+owner, strings.Join(said, "\n"), kit.Contain(owner))
 	}
 	t.FarSide("servers that were started", phase.Events(subject.EventServerStarted), kit.BeNone())
 })

@@ -62,19 +62,25 @@ const settleBound = 3 * time.Second
 // settled counts until the number of descriptors is no more than it was, or has
 // stopped to fall.
 func (l *line) settled(ctx context.Context, t *kit.T, was kept) kept {
-	now := l.kept(t)
-	for end := time.Now().Add(settleBound); time.Now().Before(end) && ctx.Err() == nil; {
+	ctx, cancel := context.WithTimeout(ctx, settleBound)
+	defer cancel()
+	pace := time.NewTicker(100 * time.Millisecond) // descriptors tell nobody of their end
+	defer pace.Stop()
+	for now := l.kept(t); ; {
 		if was.descriptors > 0 && now.descriptors <= was.descriptors {
-			break
+			return now
 		}
-		time.Sleep(100 * time.Millisecond) // a pace, not a wait: descriptors tell nobody of their end
+		select {
+		case <-pace.C:
+		case <-ctx.Done():
+			return now
+		}
 		next := l.kept(t)
 		if was.descriptors == 0 && next.descriptors == now.descriptors {
 			return next
 		}
 		now = next
 	}
-	return now
 }
 
 func (l *line) kept(t *kit.T) kept {
