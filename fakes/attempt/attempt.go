@@ -35,7 +35,8 @@ type Attempt struct {
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 	// Via is how an HTTP client goes out: direct, proxy (absolute form),
-	// connect, or environment (as the proxy variables say).
+	// connect, environment (as the proxy variables say), or style:NAME (as the
+	// client of that name in fakes/styles).
 	Via string `json:"via,omitempty"`
 	// Era is legacy (2025-11-25 and before, with sessions) or modern (2026-07-28).
 	Era string `json:"era,omitempty"`

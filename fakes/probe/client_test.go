@@ -11,7 +11,7 @@ import (
 )
 
 func TestHTTPByEveryWay(t *testing.T) {
-	a := start(t, "lab", true, "HTTP_PROXY=http://"+labProxy, "HTTPS_PROXY=http://"+labProxy, "NO_PROXY=")
+	a := start(t, "lab", true, "HTTP_PROXY=http://"+labProxy, "HTTPS_PROXY=http://"+labProxy, "NO_PROXY=", "NODE_USE_ENV_PROXY=1")
 	for _, c := range []struct{ via, url, want string }{
 		{"", "http://" + labHTTP + "/a", "GET /a\n"},
 		{"direct", "http://" + labHTTP + "/a%2Fb/../c?x", "GET /a%2Fb/../c?x\n"},
@@ -22,6 +22,10 @@ func TestHTTPByEveryWay(t *testing.T) {
 		{"environment", "http://web.test/a", "GET /a\n"},
 		{"environment", "https://secure.test/a", "GET /a\n"},
 		{"environment", "http://" + labHTTP + "/loopback", "GET /loopback\n"},
+		{"style:bun", "http://web.test/a", "GET /a\n"},
+		{"style:node-fetch-env", "http://web.test/a", "GET /a\n"},
+		{"style:python", "https://secure.test/a", "GET /a\n"},
+		{"style:node-fetch", "http://" + labHTTP + "/direct", "GET /direct\n"},
 	} {
 		o := a.must(attempt.Attempt{Op: attempt.OpHTTP, URL: c.url, Via: c.via})
 		if o.Status != 200 || o.Phrase != "OK" || o.Body != c.want {
@@ -61,7 +65,7 @@ func TestHTTPByEveryWay(t *testing.T) {
 func TestHTTPRefusesWhatMeansNothing(t *testing.T) {
 	a := start(t, "lab", true, "HTTP_PROXY=", "HTTPS_PROXY=", "ALL_PROXY=", "http_proxy=", "https_proxy=", "all_proxy=")
 	for _, att := range []attempt.Attempt{
-		{URL: "ftp://x/"}, {URL: "x"}, {URL: "http://x/", Via: "pigeon"}, {URL: "http://x/", Via: "proxy"},
+		{URL: "ftp://x/"}, {URL: "x"}, {URL: "http://x/", Via: "pigeon"}, {URL: "http://x/", Via: "style:pigeon"}, {URL: "http://x/", Via: "proxy"},
 	} {
 		att.Op = attempt.OpHTTP
 		if o := a.do(att); o.Refused == "" {

@@ -55,6 +55,9 @@ func (p *Probe) http(ctx context.Context, a attempt.Attempt) attempt.Observation
 		if credentials := authorization(proxy); credentials != "" {
 			extra = "Proxy-Authorization: " + credentials + "\r\n"
 		}
+		for name, value := range manners(a.Via, kind) {
+			extra += name + ": " + value + "\r\n"
+		}
 	default:
 		c, err = dialConn(ctx, "tcp", t.hostPort())
 	}

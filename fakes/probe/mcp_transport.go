@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -35,6 +36,10 @@ func mcpTransport(a attempt.Attempt, last *lastAnswer) (transport.Interface, err
 		kind, proxy, err := way(a.Via, a.Address, t)
 		if err != nil {
 			return nil, err
+		}
+		if headers := manners(a.Via, kind); headers != nil {
+			maps.Copy(headers, a.Headers)
+			a.Headers = headers
 		}
 		switch kind {
 		case viaProxy:

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"bridgecheck/fakes/styles"
 )
 
 // target is a URL taken apart by hand: url.Parse would tidy up the very paths
@@ -56,6 +58,8 @@ const (
 	viaProxy       = "proxy"
 	viaConnect     = "connect"
 	viaEnvironment = "environment"
+	// viaStyle is followed by the name of a style (fakes/styles).
+	viaStyle = "style:"
 )
 
 // way decides how a request goes out: the kind, and the proxy for it. The proxy
@@ -80,7 +84,42 @@ func way(via, override string, t target) (kind string, proxy *url.URL, err error
 		proxy, err := proxyURL(override)
 		return via, proxy, err
 	}
+	if name, found := strings.CutPrefix(via, viaStyle); found {
+		return styled(name, t)
+	}
 	return "", nil, &noAttempt{"unknown via " + via}
+}
+
+// styled goes out as another client would.
+func styled(name string, t target) (kind string, proxy *url.URL, err error) {
+	style, found := styles.Find(name)
+	if !found {
+		return "", nil, &noAttempt{"unknown style " + name}
+	}
+	host, port, err := net.SplitHostPort(t.hostPort())
+	if err != nil {
+		return "", nil, err
+	}
+	way, by := style.Choose(os.Getenv, host, port)
+	if way == styles.Direct {
+		return viaDirect, nil, nil
+	}
+	if proxy, err = url.Parse(by); err != nil {
+		return "", nil, err
+	}
+	if way == styles.Tunnel || t.scheme == "https" {
+		return viaConnect, proxy, nil
+	}
+	return viaProxy, proxy, nil
+}
+
+// manners are the headers that the style adds to a request to a proxy.
+func manners(via, kind string) map[string]string {
+	style, _ := styles.Find(strings.TrimPrefix(via, viaStyle))
+	if kind != viaProxy || !style.KeepAlive {
+		return nil
+	}
+	return map[string]string{"Proxy-Connection": "Keep-Alive"}
 }
 
 // proxyURL reads the override or the first proxy variable that is set.
