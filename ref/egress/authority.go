@@ -82,7 +82,7 @@ func (a Authority) isLoopback() bool {
 // splitHostPort cuts at the colon that the grammar gives: the one after the
 // closing bracket, or the only one. The host keeps its brackets.
 func splitHostPort(s string) (host, port string, err error) {
-	if i := strings.IndexByte(s, '@'); i >= 0 {
+	if strings.Contains(s, "@") {
 		return "", "", errors.New("userinfo (user@) is not part of a target: leave it out")
 	}
 	if i := strings.IndexAny(s, "/?#\\"); i >= 0 {

@@ -71,7 +71,7 @@ func (c *conn) establish() bool {
 func (c *conn) early(upstream io.Writer) {
 	if first := c.src.pending; len(first) > 0 {
 		c.src.pending = nil
-		upstream.Write(first)
+		_, _ = upstream.Write(first)
 	}
 }
 
@@ -79,8 +79,7 @@ func (c *conn) early(upstream io.Writer) {
 // address that must not be dialled is a refusal, the rest is the network.
 func (d Decision) failed(err error) Decision {
 	d.Verdict, d.Reason, d.Detail = Failed, ReasonTerminated, err.Error()
-	var cause *dialError
-	if errors.As(err, &cause) {
+	if cause, ok := errors.AsType[*dialError](err); ok {
 		d.Reason, d.Detail = cause.reason, cause.detail
 	}
 	if d.Reason == ReasonProhibited {

@@ -132,8 +132,7 @@ func outOfDescriptors(err error) bool {
 
 // cause is the innermost errno's text, or the whole error's.
 func cause(err error) string {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error()
 	}
 	return err.Error()

@@ -162,7 +162,7 @@ func (x *exchange) giveUp(d Decision) bool {
 	x.w.header, x.w.phrase = a.header, a.phrase
 	x.w.close = x.w.close || x.h.body
 	x.w.WriteHeader(a.status)
-	x.w.Write(a.body)
+	_, _ = x.w.Write(a.body) // finish tells of an error
 	return x.end()
 }
 

@@ -19,7 +19,7 @@ type framing struct {
 
 // field checks one field line: field-name ":" OWS field-value OWS, no space
 // before the colon (RFC 9112 section 5.1), no folding (section 5.2).
-func (f *framing) field(h *head, line string) *badRequest {
+func (f *framing) field(line string) *badRequest {
 	if line == "" {
 		return malformed("an empty line within the head")
 	}

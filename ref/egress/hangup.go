@@ -39,7 +39,7 @@ func watchHangup(c net.Conn, gone func()) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		err := rc.Read(func(fd uintptr) bool { return hungUp(fd) })
+		err := rc.Read(hungUp)
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			gone()
 		}

@@ -64,7 +64,7 @@ func parseHead(raw []byte) (*head, *badRequest) {
 	}
 	var f framing
 	for _, line := range lines[1:] {
-		if bad := f.field(h, line); bad != nil {
+		if bad := f.field(line); bad != nil {
 			return nil, bad
 		}
 	}

@@ -37,7 +37,8 @@ func TestDecide(t *testing.T) {
 		[]Rule{
 			mustRule(t, "example.test", 443), mustRule(t, "*.example.test", 443), mustRule(t, "*.deep.example.test", 443),
 			mustRule(t, "www.example.test", 443), mustRule(t, "192.0.2.1", 80), mustRule(t, "2001:db8::1", 80),
-			mustRule(t, "*.cloud.test", 443), {},
+			mustRule(t, "*.cloud.test", 443),
+			{},
 		},
 		[]Rule{mustDeny(t, "secret.example.test", 443), mustDeny(t, "*.bad.example.test", 443)},
 	)

@@ -46,7 +46,7 @@ func (c *conn) send(method string, http10, last bool, a answer) bool {
 	}
 	w.WriteHeader(a.status)
 	if method != http.MethodHead {
-		w.Write(a.body)
+		_, _ = w.Write(a.body) // finish tells of an error
 	}
 	return w.finish()
 }

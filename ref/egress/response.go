@@ -62,7 +62,7 @@ func (w *response) interim(status int, h http.Header) {
 	w.awaits = w.awaits && status != http.StatusContinue
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
-	h.Write(&b)
+	_ = h.Write(&b)
 	b.WriteString("\r\n")
 	w.out(b.Bytes())
 }
@@ -123,7 +123,7 @@ func (w *response) finish() bool {
 	if w.chunked {
 		var b bytes.Buffer
 		b.WriteString("0\r\n")
-		w.trailer.Write(&b)
+		_ = w.trailer.Write(&b)
 		b.WriteString("\r\n")
 		w.out(b.Bytes())
 	}
@@ -180,7 +180,7 @@ func (w *response) sendHead(last bool) {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %03d %s\r\n", w.status, text)
-	h.Write(&b)
+	_ = h.Write(&b)
 	b.WriteString("\r\n")
 	w.out(b.Bytes())
 }

@@ -98,11 +98,11 @@ func parseRule(host string, port int) (Rule, error) {
 // checkRuleHost catches what people write and what could never match, before
 // the grammar would say something less helpful.
 func checkRuleHost(host string) error {
-	switch i := strings.Index(host, "://"); {
+	switch _, rest, hasScheme := strings.Cut(host, "://"); {
 	case host == "":
 		return errors.New("the host is empty: name one, as api.example.test")
-	case i >= 0:
-		return fmt.Errorf("a rule has no scheme: write %s", quote(strings.SplitN(host[i+3:], "/", 2)[0]))
+	case hasScheme:
+		return fmt.Errorf("a rule has no scheme: write %s", quote(strings.SplitN(rest, "/", 2)[0]))
 	case strings.ContainsAny(host, "/?#"):
 		return fmt.Errorf("a rule has no path: write %s", quote(host[:strings.IndexAny(host, "/?#")]))
 	case strings.TrimSpace(host) != host:

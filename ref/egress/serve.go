@@ -97,8 +97,10 @@ func (p *Proxy) refuseConn(nc net.Conn) {
 	stop := context.AfterFunc(p.base, func() { nc.Close() })
 	defer stop()
 	c := &conn{Conn: nc, p: p}
-	d := Decision{Verdict: Deny, Reason: ReasonConnections,
-		Detail: fmt.Sprintf("all %d connections are in use: close some, or try again", p.cfg.Limits.Connections)}
+	d := Decision{
+		Verdict: Deny, Reason: ReasonConnections,
+		Detail: fmt.Sprintf("all %d connections are in use: close some, or try again", p.cfg.Limits.Connections),
+	}
 	p.decided(d)
 	c.send("", false, true, p.answer(d, 0))
 	linger(nc, time.Second)

@@ -27,12 +27,12 @@ func (c *conn) checkedHello(upstream io.Writer, d Decision) error {
 	if isTLS && err != nil {
 		d.Verdict, d.Reason, d.Detail = Deny, ReasonSNIMismatch, err.Error()
 		c.p.decided(d)
-		c.Write(unrecognizedName)
-		closeWrite(c.Conn)
+		_, _ = c.Write(unrecognizedName)
+		_ = closeWrite(c.Conn)
 		return err
 	}
 	if len(hello) > 0 {
-		upstream.Write(hello)
+		_, _ = upstream.Write(hello) // as early
 	}
 	c.early(upstream)
 	return err

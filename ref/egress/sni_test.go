@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func clientHello(t testing.TB, name string) []byte {
 	if _, err := io.ReadFull(ours, body); err != nil {
 		t.Fatal(err)
 	}
-	return append(head, body...)
+	return slices.Concat(head, body)
 }
 
 func TestSNICheck(t *testing.T) {

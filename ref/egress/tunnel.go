@@ -79,7 +79,7 @@ func (t *tunnelState) half(dst, src io.ReadWriteCloser, abort func()) {
 		switch err {
 		case nil:
 		case io.EOF:
-			closeWrite(dst)
+			_ = closeWrite(dst)
 			return
 		default:
 			abort()

@@ -101,8 +101,7 @@ func inNamespaces(ctx context.Context, name, dir string, shard int) result {
 		err = json.Unmarshal(out, &r)
 	}
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			out = append(out, exit.Stderr...)
 		}
 		r.Broken = fmt.Sprintf("lab of %s: %v: %.500s", name, err, out)
