@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -46,7 +47,7 @@ func (r *remote) close() { r.transport.CloseIdleConnections() }
 // handler passes requests on. SDK servers refuse a Host that is not a loopback
 // one; ours is checked first, so that rewriting it does not undo their
 // protection against DNS rebinding. Origin is ours as well by then.
-func (r *remote) handler(allow func(string) bool, log func(error)) http.Handler {
+func (r *remote) handler(allow func(string) bool, log *slog.Logger) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Transport:     r.transport,
 		FlushInterval: -1,
@@ -54,9 +55,13 @@ func (r *remote) handler(allow func(string) bool, log func(error)) http.Handler 
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.URL.Path, p.Out.URL.RawPath = r.url.Scheme, r.url.Host, r.url.Path, r.url.RawPath
 			p.Out.Host = r.url.Host
 			p.Out.Header.Del("Origin")
+			if n := p.In.ContentLength; n > 0 {
+				p.Out.Body = bounded{io.LimitReader(p.In.Body, n), p.In.Body}
+			}
 		},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // a stream that its client left
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			log(err)
+			log.Warn("pass request on", "server", r.name, "cause", err)
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadGateway)
 			_, _ = w.Write(jsonrpc.NewError(nil, jsonrpc.CodeInternal, fmt.Sprintf("server %q: %v", r.name, err), nil))
@@ -69,6 +74,14 @@ func (r *remote) handler(allow func(string) bool, log func(error)) http.Handler 
 		}
 		proxy.ServeHTTP(w, req)
 	}))
+}
+
+// bounded is a body that is not read past its known end. The transport looks
+// there for excess bytes, while net/http closes the body once the response has
+// begun; the transport would take that for a broken request and cut the response.
+type bounded struct {
+	io.Reader
+	io.Closer
 }
 
 // ask are requests that any server answers without a session, in the newer and
@@ -158,7 +171,7 @@ func (s *server) startRemote(ctx context.Context) error {
 		}
 	}
 	s.remote = r
-	s.handler = r.handler(s.allowHost, func(err error) { s.log.Warn("pass request on", "server", s.name, "cause", err) })
+	s.handler = r.handler(s.allowHost, s.log)
 	return nil
 }
 
