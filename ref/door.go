@@ -29,7 +29,10 @@ type door struct {
 	listener net.Listener
 }
 
-func (d *door) url() string { return fmt.Sprintf("http://127.0.0.1:%d/mcp", d.port) }
+func (d *door) base() string { return fmt.Sprintf("http://127.0.0.1:%d", d.port) }
+
+// url is for the transport that the server offers first.
+func (d *door) url() string { return d.base() + endpoints[d.transports()[0]] }
 
 // openDoors gives each bridged server its port: in the sandbox's own network
 // the declared one or the next free, in a shared network an ephemeral one.
@@ -129,23 +132,40 @@ func (p *phase) handler(d *door) http.Handler {
 // list tells the doors as events do: never their tokens.
 func (p *phase) list() []event.Door {
 	doors := []event.Door{}
-	add := func(d *door, kind, url string) {
-		doors = append(doors, event.Door{Server: d.server.Name, Kind: kind, Transport: "http", URL: url})
+	add := func(d *door, kind, base string) {
+		for _, transport := range d.transports() {
+			doors = append(doors, event.Door{Server: d.server.Name, Kind: kind, Transport: transport, URL: base + endpoints[transport]})
+		}
 	}
 	for _, d := range p.doors {
 		if p.spec.Agent == nil {
 			continue
 		}
-		add(d, "loopback", d.url())
+		add(d, "loopback", d.base())
 		if !p.plan.Proxy {
 			continue
 		}
 		for _, name := range d.server.Authorities() {
 			if a, err := egress.ParseAuthority(name); err == nil {
-				add(d, "proxy", "http://"+strings.TrimSuffix(a.String(), ":80")+"/mcp")
+				add(d, "proxy", "http://"+strings.TrimSuffix(a.String(), ":80"))
 			}
 		}
-		add(d, "path", fmt.Sprintf("http://127.0.0.1:%d/mcp/%s", config.ProxyPort, d.server.Name))
+		if slices.Contains(d.transports(), "http") {
+			doors = append(doors, event.Door{
+				Server: d.server.Name, Kind: "path", Transport: "http", URL: fmt.Sprintf("http://127.0.0.1:%d/mcp/%s", config.ProxyPort, d.server.Name),
+			})
+		}
 	}
 	return doors
+}
+
+// endpoints are where an adapter serves each transport.
+var endpoints = map[string]string{"http": "/mcp", "sse": "/sse"}
+
+// transports are those that the server is offered by: http unless it says so.
+func (d *door) transports() []string {
+	if len(d.server.Transports) == 0 {
+		return []string{"http"}
+	}
+	return d.server.Transports
 }

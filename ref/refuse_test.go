@@ -63,7 +63,7 @@ func TestUnsupported(t *testing.T) {
 		"agent.tty":          {config.Spec{Agent: &config.Agent{Path: "/bin/true", TTY: true}}, "tty"},
 		"model":              {config.Spec{Model: &config.Model{URL: "http://203.0.113.9"}}, "model-route"},
 		"agent.mcp_config":   {config.Spec{Agent: &config.Agent{Path: "/bin/true", MCPConfig: &config.MCPConfig{Format: "claude", Path: "/x"}}}, ""},
-		"servers.transports": {config.Spec{Servers: []config.Server{{Name: "a", Command: "a", Transports: []string{"sse"}}}}, "sse"},
+		"servers.transports": {config.Spec{Servers: []config.Server{{Name: "a", Placement: "host", Kind: "http", URL: "http://127.0.0.1:1/mcp", Transports: []string{"sse"}}}}, ""},
 	} {
 		r := phase(t, context.Background(), row.spec)
 		wantExit(t, r, failure)

@@ -36,6 +36,7 @@ var (
 	path     = door{[]subject.Capability{subject.PathRoutes}, "http", "direct", route}
 	socket   = door{[]subject.Capability{subject.UnixDoor}, "unix", "", told("unix", "http")}
 	events   = door{[]subject.Capability{subject.SSE, subject.RelayPorts}, "sse", "direct", told("loopback", "sse")}
+	proxied  = door{[]subject.Capability{subject.SSE, subject.VirtualNames, subject.AbsoluteForm}, "sse", "proxy", told("proxy", "sse")}
 )
 
 // virtual is a server that has no other name than the default one.

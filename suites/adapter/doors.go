@@ -36,7 +36,8 @@ var _ = kit.Table(catalog.Case{
 	{Name: "path-modern", Value: client{path, modern}},
 	{Name: "unix-legacy", Value: client{socket, legacy}},
 	{Name: "unix-modern", Value: client{socket, modern}},
-	{Name: "sse-legacy", Value: client{events, legacy}},
+	{Name: "sse-loopback", Value: client{events, "2024-11-05"}},
+	{Name: "sse-absolute", Value: client{proxied, "2024-11-05"}},
 }, func(ctx context.Context, t *kit.T, c client) {
 	c.door.require(t)
 	arguments := map[string]any{"text": "héllo"}
