@@ -11,8 +11,8 @@
 //
 // The files in testdata are the result: ours.txt is what our proxy does, the
 // others list every vector on which one of them differs, with the section that
-// says why ours is right. A proxy that is alike in all is not the aim: two of
-// these repair what they can. After a change run
+// says why ours is right. To be alike is not the aim: tinyproxy and squid repair
+// what they can, and none of the four judges every address. After a change run
 //
 //	go test -run TestOracles -update
 //

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -22,6 +23,7 @@ func TestOracles(t *testing.T) {
 	}
 	versions, results := map[string]string{}, map[string]chan result{}
 	missing := map[string]error{}
+	var labs sync.WaitGroup
 	for name, s := range subjects {
 		if versions[name], missing[name] = s.version(); missing[name] != nil {
 			continue
@@ -32,8 +34,9 @@ func TestOracles(t *testing.T) {
 		}
 		done := make(chan result, 1)
 		results[name] = done
-		go func() { done <- inLabs(t.Context(), name, dirs) }()
+		labs.Go(func() { done <- inLabs(t.Context(), name, dirs) })
 	}
+	t.Cleanup(labs.Wait) // before the folders are removed
 	ours := check(t, <-results["ours"], len(vectors))
 	for i, v := range vectors {
 		if o := ours[i]; v.why == "" && o.Message == "" && len(o.Dialled) == 0 {
