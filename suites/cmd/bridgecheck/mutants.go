@@ -69,7 +69,8 @@ func (f *mutantsFlags) run(ctx context.Context) error {
 		return harness(err)
 	}
 	dir := filepath.Join(f.results, "mutants")
-	builder := mutants.Builder{Root: root, Package: "./ref/cmd/refbridge", Out: filepath.Join(bin, "mutants")}
+	// The underscore keeps the patched files out of `./...`.
+	builder := mutants.Builder{Root: root, Package: "./ref/cmd/refbridge", Out: filepath.Join(bin, "_mutants")}
 	result := mutants.Run(ctx, builder, faults, wrongs, verifier(bin, dir), mutants.Options{
 		All: ids(catalog.All()), Full: f.full, Parallel: f.parallel,
 		Sentinels: slices.DeleteFunc(slices.Clone(sentinels), func(id string) bool { _, ok := catalog.Get(id); return !ok }),
