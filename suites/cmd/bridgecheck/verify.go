@@ -26,6 +26,8 @@ type verifyFlags struct {
 	cells                    []string
 	strict                   bool
 	seed                     int64
+	// claims are held until the process ends: the reports are still to be written.
+	claims []*os.File
 }
 
 func verifyCommand() *cobra.Command {
@@ -90,6 +92,14 @@ func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir s
 			return report.Verdict{}, fmt.Errorf("--cell is user or root, not %q", cell)
 		}
 	}
+	if len(f.cells) == 0 {
+		return report.Verdict{}, errors.New("--cell names no cell: write user, root or both")
+	}
+	claim, err := claimResults(dir)
+	if err != nil {
+		return report.Verdict{}, harness(err)
+	}
+	f.claims = append(f.claims, claim)
 	if _, err := subject.Describe(ctx, sub.path); err != nil {
 		return report.Verdict{}, harness(err)
 	}
