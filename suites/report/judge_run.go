@@ -3,6 +3,8 @@ package report
 import (
 	"maps"
 	"slices"
+
+	"bridgecheck/suites/subject"
 )
 
 // checkRun finds what makes a run worthless whatever its results say.
@@ -37,8 +39,8 @@ func (j *judge) checkRun() {
 func (j *judge) checkShard(f Facts) {
 	want := j.described()
 	if f.Finished && (f.Subject.Name != want.Name || f.Subject.Name == "" ||
-		!maps.Equal(f.Subject.Versions, want.Versions)) {
-		j.problem("cell %s: the subject is %q, elsewhere in this run %q, or of other versions",
+		!maps.Equal(f.Subject.Versions, want.Versions) || !sameClaims(f.Subject, want)) {
+		j.problem("cell %s: the subject is %q, elsewhere in this run %q, or of other versions or claims",
 			f.Cell.Name, f.Subject.Name, want.Name)
 	}
 	for _, r := range f.Results {
@@ -49,6 +51,11 @@ func (j *judge) checkShard(f Facts) {
 			j.problem("cell %s: a result for %s, which was not selected there", f.Cell.Name, r.ID)
 		}
 	}
+}
+
+// sameClaims tells whether two descriptions claim the same, in whatever order.
+func sameClaims(a, b subject.Description) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a.Capabilities)), slices.Sorted(slices.Values(b.Capabilities)))
 }
 
 // checkSelection demands that what was chosen was handed to some shard.

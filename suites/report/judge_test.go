@@ -110,6 +110,8 @@ func TestInvalid(t *testing.T) {
 	other.Subject.Name = "something-else"
 	otherVersion := shard("root", green()...)
 	otherVersion.Subject.Versions = map[string]string{"refbridge": "v0.2"}
+	otherClaims := shard("root", green()...)
+	otherClaims.Subject.Capabilities = otherClaims.Subject.Capabilities[1:]
 	stray := shard("user", green()...)
 	stray.Results = append(stray.Results, passed("ALW-099", ""))
 	smuggled := shard("user", green()...)
@@ -137,6 +139,7 @@ func TestInvalid(t *testing.T) {
 		"cell missing":        {[]report.Facts{ok}, func(o *report.Options) { o.Cells = []string{"user", "root"} }, "cell root"},
 		"two subjects":        {[]report.Facts{ok, other}, nil, "something-else"},
 		"two versions":        {[]report.Facts{ok, otherVersion}, nil, "other versions"},
+		"other claims":        {[]report.Facts{ok, otherClaims}, nil, "or claims"},
 		"stray result":        {[]report.Facts{stray}, nil, "ALW-099"},
 		"unselected result":   {[]report.Facts{smuggled}, nil, "not selected there"},
 		"crash told":          {[]report.Facts{ok}, func(o *report.Options) { o.Problems = []string{"shard 2: signal: killed"} }, "signal: killed"},

@@ -8,13 +8,20 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// WriteYAML writes verdict.yaml, the form that other programs read.
+// WriteYAML writes verdict.yaml, the form that other programs read. It is there
+// whole or not at all: the head of one that was cut tells a result.
 func WriteYAML(path string, v Verdict) error {
 	data, err := EncodeYAML(v)
 	if err != nil {
 		return fmt.Errorf("encode verdict: %w", err)
 	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
+	part := path + ".part"
+	err = os.WriteFile(part, data, 0o644)
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		_ = os.Remove(part) // it may not even be there
 		return fmt.Errorf("write verdict: %w", err)
 	}
 	return nil
