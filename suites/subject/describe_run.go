@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -25,15 +26,23 @@ func Describe(ctx context.Context, path string) (Description, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "describe")
 	cmd.WaitDelay = time.Second
+	// What the subject started goes with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// A subject that floods is ended, not read to its end.
 	out, tail := &limited{most: maxDescription, full: cancel}, &limited{most: 4096, full: func() {}}
 	cmd.Stdout, cmd.Stderr = out, tail
 	err := cmd.Run()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // no such group, as a rule
+	}
 	switch {
 	case out.over:
 		return d, fmt.Errorf("subject %s: describe printed more than %d bytes", path, maxDescription)
 	case ctx.Err() != nil:
 		return d, fmt.Errorf("subject %s: describe did not end within %s", path, DescribeTimeout)
+	case errors.Is(err, exec.ErrWaitDelay):
+		return d, fmt.Errorf("subject %s: describe left a process behind that holds its output", path)
 	case err != nil:
 		if said := strings.TrimSpace(tail.buf.String()); said != "" {
 			return d, fmt.Errorf("subject %s: describe: %w: %s", path, err, said)

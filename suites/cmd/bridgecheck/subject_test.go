@@ -2,10 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"bridgecheck/suites/lab"
 	"bridgecheck/suites/report"
@@ -64,13 +67,37 @@ func TestUnusableSubjects(t *testing.T) {
 }
 
 // TestHangingSubject takes as long as a subject may take to describe itself.
+// What it has started ends with it.
 func TestHangingSubject(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "subject")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := subject.Describe(t.Context(), path); err == nil || !strings.Contains(err.Error(), "did not end") {
-		t.Errorf("got %v", err)
+	for _, tt := range []struct{ name, then, says string }{
+		{"hangs", "wait", "did not end"},
+		{"leaves a process", "", "left a process behind"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "subject")
+			script := fmt.Sprintf("#!/bin/sh\nsleep 1000 &\necho $! >'%s.pid'\n%s\n", path, tt.then)
+			if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := subject.Describe(t.Context(), path); err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("got %v", err)
+			}
+			var pid int
+			if text, err := os.ReadFile(path + ".pid"); err != nil {
+				t.Fatal(err)
+			} else if _, err := fmt.Sscan(string(text), &pid); err != nil {
+				t.Fatal(err)
+			}
+			fd, err := unix.PidfdOpen(pid, 0)
+			if err != nil {
+				return // it has ended and been reaped
+			}
+			defer unix.Close(fd)
+			ended := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+			if n, err := unix.Poll(ended, 5000); err != nil || n != 1 {
+				t.Errorf("process %d is still there: %v", pid, err)
+			}
+		})
 	}
 }
