@@ -61,7 +61,6 @@ func TestUnsupported(t *testing.T) {
 		capability string
 	}{
 		"agent.tty":          {config.Spec{Agent: &config.Agent{Path: "/bin/true", TTY: true}}, "tty"},
-		"model":              {config.Spec{Model: &config.Model{URL: "http://203.0.113.9"}}, "model-route"},
 		"agent.mcp_config":   {config.Spec{Agent: &config.Agent{Path: "/bin/true", MCPConfig: &config.MCPConfig{Format: "claude", Path: "/x"}}}, ""},
 		"servers.transports": {config.Spec{Servers: []config.Server{{Name: "a", Placement: "host", Kind: "http", URL: "http://127.0.0.1:1/mcp", Transports: []string{"sse"}}}}, ""},
 	} {

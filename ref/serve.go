@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"time"
 
@@ -142,7 +140,8 @@ func (p *phase) decided(d egress.Decision) {
 	p.opt.Events.Emit(e)
 }
 
-// routes are /mcp/NAME for every bridged server, and those of the specification.
+// routes are /mcp/NAME for every bridged server, those of the specification, and
+// the model for the rest.
 func (p *phase) routes() (routes []egress.Route, err error) {
 	for _, d := range p.doors {
 		prefix := "/mcp/" + d.server.Name
@@ -160,6 +159,13 @@ func (p *phase) routes() (routes []egress.Route, err error) {
 		}
 		routes = append(routes, route)
 	}
+	if p.spec.Model != nil {
+		model, err := p.modelRoute()
+		if err != nil {
+			return nil, err
+		}
+		routes = append(routes, model)
+	}
 	return routes, nil
 }
 
@@ -174,25 +180,6 @@ func endpoint(prefix string, h http.Handler) http.Handler {
 		r.URL.Path, r.URL.RawPath = "/mcp", ""
 		h.ServeHTTP(w, r)
 	})
-}
-
-// upstream sends what lies below the prefix to the route's URL, with the
-// route's headers in place of the agent's own.
-func (p *phase) upstream(r config.Route) (http.Handler, error) {
-	to, err := url.Parse(r.URL)
-	if err != nil {
-		return nil, fmt.Errorf("route %s: %w", r.Prefix, err)
-	}
-	return http.StripPrefix(r.Prefix, &httputil.ReverseProxy{
-		FlushInterval: -1, // streams pass event by event
-		ErrorLog:      p.quietLog(),
-		Rewrite: func(pr *httputil.ProxyRequest) {
-			pr.SetURL(to)
-			for key, value := range r.Headers {
-				pr.Out.Header.Set(key, value)
-			}
-		},
-	}), nil
 }
 
 func (p *phase) ready() {

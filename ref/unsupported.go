@@ -19,7 +19,6 @@ type lack struct {
 
 var lacks = []lack{
 	{"tty", "agent.tty", func(s config.Spec) bool { return s.Agent != nil && s.Agent.TTY }, "leave it out: the agent gets the caller's pipes"},
-	{"model-route", "model", func(s config.Spec) bool { return s.Model != nil }, "allow the model's host and give the agent its own key"},
 	{"", "agent.mcp_config", func(s config.Spec) bool { return s.Agent != nil && s.Agent.MCPConfig != nil }, "write the file yourself from the ready event's doors"},
 	{"", "servers.transports", anyServer(func(s config.Server) bool { return s.URL != "" && slices.Contains(s.Transports, "sse") }), "a server with a url is reached by http: leave sse out"},
 }

@@ -138,9 +138,22 @@ func TestProblemsOfSpec(t *testing.T) {
 		"descriptors":    {`{"descriptors": [2, 3, 3]}`, []string{"descriptors[0]: 2", "descriptors[2]: 3 stands twice"}},
 		"refuse status":  {`{"proxy": {"refuse_status": 500}}`, []string{"502 or 403"}},
 		"model":          {`{"model": {"url": "ftp://x"}}`, []string{"model.url"}},
+		"model and root": {`{"model": {"url": "http://x"}, "routes": [{"prefix": "/", "url": "http://y"}]}`, []string{"routes[0].prefix"}},
 		"top-level list": {`[]`, []string{"f:1: wants a mapping, found a list"}},
 		"float":          {`{"descriptors": [3.5]}`, []string{"wants an integer, found a number"}},
 		"too large":      {`{"limits": {"memory": 9223372036854775808}}`, []string{"too large"}},
+		"longest time":   {`{"timeouts": {"phase_ms": 9223372036854}}`, nil},
+		"time overflows": {`{"timeouts": {"phase_ms": 9223372036855}, "servers": [{"name": "a", "command": "x", "stop_grace_ms": 9223372036854775807}]}`,
+			[]string{"servers[0].stop_grace_ms: 9223372036854775807 is too large", "timeouts.phase_ms: 9223372036855 is too large|9223372036854"}},
+		"largest message": {`{"limits": {"message_bytes": 2147483647, "memory": 9223372036854775807}}`, nil},
+		"limits overflow": {`{"limits": {"message_bytes": 2147483648, "head_bytes": 9223372036854775807}}`, []string{"limits.head_bytes", "limits.message_bytes: 2147483648 is too large"}},
+		"port of a rule":  {`{"allow": [{"host": "a.example.test", "port": "443"}]}`, []string{"allow[0].port: wants an integer"}},
+		"NUL bytes": {`{"agent": {"path": "/a\u0000", "args": ["x", "a\u0000b"]}, "servers": [{"name": "a", "command": "x", "args": ["\u0000"]}], "relays": [{"port": 7000, "unix_socket": "/x\u0000"}]}`,
+			[]string{"servers[0].args[0]: |NUL", "agent.args[1]: |NUL", "agent.path: |NUL", "relays[0].unix_socket: |NUL"}},
+		"longest socket": {`{"relays": [{"port": 7000, "unix_socket": "/` + strings.Repeat("x", 106) + `"}]}`, nil},
+		"socket path":    {`{"relays": [{"port": 7000, "unix_socket": "/` + strings.Repeat("x", 107) + `"}]}`, []string{"relays[0].unix_socket: |108 bytes|107"}},
+		"header fields": {`{"routes": [{"prefix": "/a", "url": "https://a.example.test/", "headers": {"A B": "x", "Key": "secret\r\nX: y", "Ok": "z"}}]}`,
+			[]string{"routes[0].headers: \"A B\"", "routes[0].headers.Key: the value holds"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := config.ParseSpec("f", []byte(row.file))

@@ -116,6 +116,9 @@ func (v *validator) routes() {
 		bridged[s.Name] = s.OnHost()
 	}
 	prefixes := owners{}
+	if v.spec.Model != nil {
+		prefixes.claim("/", owner{"the model, which gets every path that is left", "model"})
+	}
 	for i, r := range v.spec.Routes {
 		field := fmt.Sprintf("routes[%d]", i)
 		if !strings.HasPrefix(r.Prefix, "/") || path.Clean(r.Prefix) != strings.TrimSuffix(r.Prefix, "/") && r.Prefix != "/" {

@@ -58,6 +58,7 @@ func TestDecide(t *testing.T) {
 		"undeclared, no netns":    {config.Spec{Servers: []config.Server{sandboxed("a")}}, noNetNS, plan.SharedUserNS, "server a", []string{"a"}, nil},
 		"undeclared, no userns":   {config.Spec{Servers: []config.Server{sandboxed("a")}}, noUserNS, "", "chroot", nil, nil},
 		"a relay on a shared one": {config.Spec{Network: "shared", Relays: []config.Relay{{Port: 7000, UnixSocket: "/x"}}}, plan.Host{}, "", "everybody", nil, nil},
+		"a model on a shared one": {config.Spec{Network: "shared", Model: &config.Model{URL: "https://model.test"}}, plan.Host{}, "", "no proxy port", nil, nil},
 		// FBK-006, FBK-008
 		"no userns":             {config.Spec{}, noUserNS, "", "cannot isolate|clone: EPERM|chroot: leave it", nil, nil},
 		"no userns, preferred":  {config.Spec{Policy: "prefer"}, noUserNS, plan.SharedNone, "cannot isolate|EPERM|lost with the user namespace", nil, nil},

@@ -55,6 +55,10 @@ func (p *Plan) share(spec config.Spec, host Host, why Refusal) error {
 		why.Reason += "; then a relay would open its socket to everybody on this host"
 		return &why
 	}
+	if spec.Model != nil {
+		why.Reason += "; then there is no proxy port for the model, and the agent has no key of its own"
+		return &why
+	}
 	p.Mode, p.Level, p.Servers, p.Proxy = Shared, SharedUserNS, why.Servers, false
 	p.Reason = why.summary()
 	if len(why.Causes) > 0 {

@@ -22,7 +22,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "9.3",
 	Needs:  []subject.Capability{subject.PathRoutes, subject.HostServers},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"credential-to-servers", "credential-in-environment", "agent-credential-kept"},
+	Faults: []string{"credential-to-servers", "credential-in-environment", "agent-credential-kept", "model-credential-missing"},
 	Why:    "An agent that holds no key cannot be talked into telling it.",
 }, []kit.Row[func(context.Context, *kit.T, string) subject.Spec]{
 	{Name: "route", Value: byRoute},

@@ -22,7 +22,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "9.1",
 	Needs:  []subject.Capability{subject.PathRoutes, subject.HostServers},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"routes-lead-to-one-server", "unknown-name-served", "route-loses-path"},
+	Faults: []string{"routes-lead-to-one-server", "unknown-name-served", "route-loses-path", "model-for-messages-alone"},
 	Why:    "Where only one port leads out of a sandbox, model and servers share it.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "server", Value: toServer},
