@@ -33,7 +33,9 @@ type validator struct {
 // at reports a problem of a field, at its line or at that of what holds it. A
 // field that could not be read has its zero value: that is no second problem.
 func (v *validator) at(field, message, fix string) {
-	if slices.ContainsFunc(v.problems[:v.decoded], func(p Problem) bool { return p.Field == field }) {
+	if slices.ContainsFunc(v.problems[:v.decoded], func(p Problem) bool {
+		return p.Field == field || strings.HasPrefix(p.Field, field+".")
+	}) {
 		return
 	}
 	v.problem(v.line(field), field, message, fix)
@@ -81,6 +83,7 @@ func (v *validator) all() {
 	v.options()
 	v.agent()
 	v.paths()
+	v.texts()
 	v.amounts()
 	v.descriptors()
 }

@@ -2,34 +2,49 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"time"
 )
 
-// amounts: nothing that is counted may be negative. 0 is the default.
+// The most that can be counted with: a time past it would not fit into a
+// time.Duration and become a short or a negative one, and a limit past it is none.
+const (
+	maxMS    = math.MaxInt64 / int64(time.Millisecond)
+	maxCount = math.MaxInt32
+)
+
+// amounts: nothing that is counted may be negative, or so large that it would be
+// taken for something else. 0 is the default.
 func (v *validator) amounts() {
-	check := func(field string, n int64) {
-		if n < 0 {
+	within := func(field string, n, most int64) {
+		switch {
+		case n < 0:
 			v.at(field, fmt.Sprintf("%d is negative", n), "give a positive number, or leave it out for the default")
+		case n > most:
+			v.at(field, fmt.Sprintf("%d is too large", n), fmt.Sprintf("give at most %d", most))
 		}
 	}
+	ms := func(field string, n int) { within(field, int64(n), maxMS) }
+	count := func(field string, n int) { within(field, int64(n), maxCount) }
 	for i, s := range v.spec.Servers {
-		check(v.servers[i]+".start_timeout_ms", int64(s.StartTimeoutMS))
-		check(v.servers[i]+".stop_grace_ms", int64(s.StopGraceMS))
+		ms(v.servers[i]+".start_timeout_ms", s.StartTimeoutMS)
+		ms(v.servers[i]+".stop_grace_ms", s.StopGraceMS)
 	}
 	if t := v.spec.Timeouts; t != nil {
-		check("timeouts.idle_ms", int64(t.IdleMS))
-		check("timeouts.connect_ms", int64(t.ConnectMS))
-		check("timeouts.phase_ms", int64(t.PhaseMS))
+		ms("timeouts.idle_ms", t.IdleMS)
+		ms("timeouts.connect_ms", t.ConnectMS)
+		ms("timeouts.phase_ms", t.PhaseMS)
 	}
 	if l := v.spec.Limits; l != nil {
-		check("limits.connections", int64(l.Connections))
-		check("limits.head_bytes", int64(l.HeadBytes))
-		check("limits.head_ms", int64(l.HeadMS))
-		check("limits.message_bytes", int64(l.MessageBytes))
-		check("limits.garbage_lines", int64(l.GarbageLines))
-		check("limits.memory", l.Memory)
-		check("limits.pids", int64(l.PIDs))
-		check("limits.files", int64(l.Files))
+		count("limits.connections", l.Connections)
+		count("limits.head_bytes", l.HeadBytes)
+		ms("limits.head_ms", l.HeadMS)
+		count("limits.message_bytes", l.MessageBytes)
+		count("limits.garbage_lines", l.GarbageLines)
+		within("limits.memory", l.Memory, math.MaxInt64)
+		count("limits.pids", l.PIDs)
+		count("limits.files", l.Files)
 	}
 }
 
