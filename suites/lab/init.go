@@ -31,6 +31,8 @@ func Main() {
 
 func run() (int, error) {
 	runtime.LockOSThread()
+	// The caller's may close what is made here to the cell's user.
+	unix.Umask(0o022)
 	var o Order
 	f := os.NewFile(3, "order")
 	if err := json.NewDecoder(f).Decode(&o); err != nil {

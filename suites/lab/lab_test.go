@@ -58,6 +58,8 @@ func TestLab(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A machine may close what its users make to all others.
+	defer syscall.Umask(syscall.Umask(0o077))
 	for _, root := range []bool{false, true} {
 		t.Run(fmt.Sprintf("root=%v", root), func(t *testing.T) {
 			uid, gid := lab.UserCell(root)
