@@ -54,6 +54,7 @@ func TestReadYAMLRefuses(t *testing.T) {
 		"another format": "format: 99\n",
 		"unknown key":    "format: 1\ncolour: red\n",
 		"not YAML":       "\tformat: [",
+		"cut":            "format: 1\nresult: conformant\nexit: 0\n",
 	} {
 		path := filepath.Join(t.TempDir(), "verdict.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

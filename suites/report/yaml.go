@@ -40,6 +40,9 @@ func ReadYAML(path string) (Verdict, error) {
 	if v.Format != Format {
 		return Verdict{}, fmt.Errorf("read verdict %s: format is %d; this release reads %d", path, v.Format, Format)
 	}
+	if v.Result == "" || len(v.Cases) == 0 {
+		return Verdict{}, fmt.Errorf("read verdict %s: it has no result or no checks; run bridgecheck verify again", path)
+	}
 	return v, nil
 }
 
