@@ -33,6 +33,11 @@ func (p *phase) launch(ctx context.Context) error {
 	if l := p.spec.Limits; l != nil {
 		s.Limits = sandbox.Limits{Memory: l.Memory, PIDs: l.PIDs, Files: l.Files}
 	}
+	if a.TTY {
+		if err := p.giveTerminal(&s); err != nil {
+			return err
+		}
+	}
 	box, err := sandbox.Launch(ctx, s)
 	if err != nil {
 		return inSpec(err)
@@ -41,6 +46,9 @@ func (p *phase) launch(ctx context.Context) error {
 	p.later(func() error {
 		_ = box.Kill() // it may have ended long ago
 		_, _ = box.Wait()
+		if box.Terminal() != nil {
+			_ = box.Terminal().Close() // it may be closed already
+		}
 		return nil
 	})
 	return p.verify(box.Layers())

@@ -172,3 +172,16 @@ func TestTwoPhases(t *testing.T) {
 		t.Errorf("answers = %q", answers)
 	}
 }
+
+// A terminal of the agent's own beside a caller's pipes: they stay as they are,
+// and what is said to the terminal, which nobody sees, holds nothing up.
+func TestTerminalWithoutPerson(t *testing.T) {
+	t.Parallel()
+	needNamespaces(t)
+	script := `test -t 0 || test -t 1 || test -t 2 || echo "no stream is it"; head -c 300000 /dev/zero >/dev/tty && echo said`
+	r := phase(t, context.Background(), config.Spec{Agent: &config.Agent{Path: "/bin/sh", Args: []string{"-c", script}, TTY: true}})
+	wantExit(t, r, ref.Exit{Reason: ref.ReasonAgent})
+	if r.out != "no stream is it\nsaid\n" || r.stderr != "" {
+		t.Errorf("stdout %q, stderr %q", r.out, r.stderr)
+	}
+}

@@ -60,7 +60,6 @@ func TestUnsupported(t *testing.T) {
 		spec       config.Spec
 		capability string
 	}{
-		"agent.tty":          {config.Spec{Agent: &config.Agent{Path: "/bin/true", TTY: true}}, "tty"},
 		"agent.mcp_config":   {config.Spec{Agent: &config.Agent{Path: "/bin/true", MCPConfig: &config.MCPConfig{Format: "claude", Path: "/x"}}}, ""},
 		"servers.transports": {config.Spec{Servers: []config.Server{{Name: "a", Placement: "host", Kind: "http", URL: "http://127.0.0.1:1/mcp", Transports: []string{"sse"}}}}, ""},
 	} {

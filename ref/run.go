@@ -123,6 +123,9 @@ func (p *phase) run(ctx context.Context) (Exit, error) {
 	}
 	p.obey(ctx)
 	if p.box != nil {
+		if err := p.attach(); err != nil {
+			return Exit{}, err
+		}
 		if err := p.box.Start(); err != nil {
 			return Exit{}, fmt.Errorf("start the agent: %w", err)
 		}

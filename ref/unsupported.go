@@ -18,7 +18,6 @@ type lack struct {
 }
 
 var lacks = []lack{
-	{"tty", "agent.tty", func(s config.Spec) bool { return s.Agent != nil && s.Agent.TTY }, "leave it out: the agent gets the caller's pipes"},
 	{"", "agent.mcp_config", func(s config.Spec) bool { return s.Agent != nil && s.Agent.MCPConfig != nil }, "write the file yourself from the ready event's doors"},
 	{"", "servers.transports", anyServer(func(s config.Server) bool { return s.URL != "" && slices.Contains(s.Transports, "sse") }), "a server with a url is reached by http: leave sse out"},
 }

@@ -157,13 +157,20 @@ func TestRunCommand(t *testing.T) {
 // LIF-017: a person sees what a slow start waits for; the agent's streams stay its own.
 func TestProgress(t *testing.T) {
 	var out strings.Builder
-	recorder := event.NewRecorder(&progress{out: &out})
+	log := &personLog{out: &out, shared: true}
+	recorder := event.NewRecorder(&progress{log: log})
 	recorder.Emit(event.ServerProgress{Server: "jira", Took: 2 * time.Second})
 	recorder.Emit(event.ServerStarted{Server: "jira", Took: 2500 * time.Millisecond})
 	recorder.Emit(event.Ready{})
 	recorder.Emit(event.ServerStarted{Server: "late"})
-	if want := "refbridge: server jira is starting, 2 s\nrefbridge: server jira is ready, 2.5 s\n"; out.String() != want || recorder.Err() != nil {
+	fmt.Fprintln(log, "while the agent draws")
+	want := "refbridge: server jira is starting, 2 s\nrefbridge: server jira is ready, 2.5 s\n"
+	if out.String() != want || recorder.Err() != nil {
 		t.Errorf("progress = %q, %v; want %q", out.String(), recorder.Err(), want)
+	}
+	log.release()
+	if want += "while the agent draws\n"; out.String() != want {
+		t.Errorf("after the agent: %q, want %q", out.String(), want)
 	}
 }
 

@@ -51,8 +51,9 @@ func runCommand() *cobra.Command {
 }
 
 func (f *runFlags) run(args []string) error {
+	log := &personLog{out: os.Stderr}
 	opt := ref.Options{
-		Log:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Log:   slog.New(slog.NewTextHandler(log, nil)),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, DryRun: f.dryRun,
 	}
 	control, err := openControl(f.control)
@@ -74,7 +75,7 @@ func (f *runFlags) run(args []string) error {
 		sinks = append(sinks, &sink{file: file})
 	}
 	if f.config != "" {
-		sinks = append(sinks, &progress{out: os.Stderr})
+		sinks = append(sinks, &progress{log: log})
 	}
 	if f.dryRun {
 		sinks = append(sinks, os.Stdout)
@@ -89,7 +90,9 @@ func (f *runFlags) run(args []string) error {
 	}
 	ctx, stop := untilSignal()
 	defer stop()
+	log.shared = spec.Agent != nil && spec.Agent.TTY && ref.AtTerminal(os.Stderr)
 	exit, err := ref.Run(ctx, spec, opt)
+	log.release()
 	if err != nil && exit.Reason != ref.ReasonSignal {
 		fmt.Fprintln(os.Stderr, "refbridge:", err)
 	}

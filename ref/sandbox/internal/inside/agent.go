@@ -35,7 +35,7 @@ func supervise(cfg *wire.Config) int {
 	started <- pid
 	// The agent's descriptors are the agent's: a reader sees their end when the
 	// agent closes them.
-	silence(cfg)
+	silence(cfg.Descriptors)
 	abandon()
 	return end(cfg, reap(pid))
 }
@@ -81,13 +81,11 @@ func exit(err error) wire.Exit {
 }
 
 // silence points the standard streams at /dev/null and closes the declared
-// descriptors and the terminal.
-func silence(cfg *wire.Config) {
-	for _, fd := range cfg.Descriptors {
+// descriptors. The terminal stays open: were it nobody's for a moment, its reader
+// would see its end.
+func silence(declared []int) {
+	for _, fd := range declared {
 		closeFD(fd)
-	}
-	if cfg.TTY {
-		closeFD(cfg.Terminal)
 	}
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	for fd := range 3 {
