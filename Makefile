@@ -8,7 +8,7 @@ SUBJECT  ?= ref-native
 RESULTS  ?= results
 FUZZTIME ?= 10s
 
-go_folders := ref suites fakes containers
+go_folders := ref suites fakes containers ci
 programs   := ./ref/cmd/refbridge ./suites/cmd/bridgecheck ./fakes/cmd/probe ./fakes/cmd/fakemcp ./fakes/cmd/knob
 
 # A value of 0 or nothing is off.
@@ -18,12 +18,12 @@ on = $(filter-out 0,$($1))
 buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint verify case report list explain cases mutants doctor fuzz bench clean
+.PHONY: help build test lint verify case report list explain cases conformance mutants doctor fuzz bench clean
 
 help: ## Show this help
 	@awk -F ':.*## ' \
 	  '/^##( |$$)/ { print substr($$0, 4) } \
-	   /^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	   /^[a-z]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the static binaries into build/
 	CGO_ENABLED=0 go build -trimpath $(buildvcs) -o build/ $(programs)
@@ -35,8 +35,10 @@ test: ## Vet, check the format, run all tests; with the race detector where a C 
 	@race=-race; \
 	  if ! echo '#include <stdlib.h>' | $$(go env CC) -fsyntax-only -x c - 2>/dev/null; then \
 	    race=; echo "no C compiler with headers here: the tests run WITHOUT the race detector"; fi; \
-	  echo "go test $$race ./..."; go test $$race ./... && cd ref/egress/oracles && \
-	  echo "go test $$race ./... in ref/egress/oracles" && go vet ./... && go test $$race ./...
+	  echo "go test $$race ./..."; go test $$race ./... && \
+	  for module in ref/egress/oracles ci/conformance; do \
+	    echo "go test $$race ./... in $$module"; (cd $$module && go vet ./... && go test $$race ./...) || exit 1; \
+	  done
 
 lint: ## Run golangci-lint with .golangci.yml
 	@command -v golangci-lint >/dev/null || { echo "golangci-lint is missing; install it with: go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest"; exit 1; }
@@ -62,6 +64,11 @@ explain: build ## Explain one check: make explain ID=ALW-002
 
 cases: build ## Write suites/CASES.md and suites/cases.json anew
 	build/bridgecheck list --write
+
+conformance: build ## Run the official MCP conformance suite direct and through the bridge, and compare
+	ci/conformance/install.sh conformance
+	cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/conformance/ tool .
+	build/conformance/conformance -results '$(abspath $(RESULTS))/conformance'
 
 mutants: build ## Demand that each planted fault is caught by every check that names it
 	build/bridgecheck mutants $(if $(ID),--id '$(ID)') $(if $(call on,FULL),--full)

@@ -16,7 +16,7 @@ import (
 // is left out: logs are no verdict.
 type outcomes map[string][]string
 
-// key takes the time from the folder that the suite made for a scenario.
+// stamp is the time in the name of a scenario's folder.
 var stamp = regexp.MustCompile(`-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z$`)
 
 // readOutcomes reads the folder that `conformance … --output-dir` wrote.
@@ -48,6 +48,7 @@ func (all outcomes) add(scenario, path string) error {
 	if err := json.Unmarshal(data, &checks); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	all[scenario+"/"] = nil // it ran, whatever it said
 	for _, c := range checks {
 		if c.Status == "INFO" {
 			continue
@@ -61,24 +62,41 @@ func (all outcomes) add(scenario, path string) error {
 	return nil
 }
 
-// tally counts scenarios: one has passed when no check of it failed and at
-// least one succeeded.
-func (all outcomes) tally() (passed, ran int) {
-	type scenario struct{ good, bad bool }
-	found := map[string]scenario{}
-	for key, statuses := range all {
-		name := key[:strings.LastIndexByte(key, '/')]
-		s := found[name]
-		s.good = s.good || slices.Contains(statuses, "SUCCESS")
-		s.bad = s.bad || slices.Contains(statuses, "FAILURE")
-		found[name] = s
+// scenarios are their names, sorted.
+func (all outcomes) scenarios() (names []string) {
+	for key := range all {
+		names = append(names, scenarioOf(key))
 	}
-	for _, s := range found {
-		if s.good && !s.bad {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func scenarioOf(key string) string { return key[:strings.LastIndexByte(key, '/')] }
+
+// without drops the scenarios that out chooses.
+func (all outcomes) without(out func(scenario string) bool) outcomes {
+	kept := outcomes{}
+	for key, statuses := range all {
+		if !out(scenarioOf(key)) {
+			kept[key] = statuses
+		}
+	}
+	return kept
+}
+
+// tally counts scenarios; one has passed when no check of it failed.
+func (all outcomes) tally() (passed, ran int) {
+	failed := map[string]bool{}
+	for key, statuses := range all {
+		name := scenarioOf(key)
+		failed[name] = failed[name] || slices.Contains(statuses, "FAILURE")
+	}
+	for _, bad := range failed {
+		if !bad {
 			passed++
 		}
 	}
-	return passed, len(found)
+	return passed, len(failed)
 }
 
 // difference is one check on which two runs do not agree.

@@ -24,6 +24,10 @@ type explanation struct {
 	// two parts has one more slash.
 	Checks []string `yaml:"checks"`
 	Reason string   `yaml:"reason"`
+	// Sometimes is for what depends on timing: agreement does not make it stale.
+	Sometimes bool `yaml:"sometimes"`
+	// LeaveOut does not run the scenarios through the bridge at all.
+	LeaveOut bool `yaml:"leave_out"`
 
 	used bool
 }
@@ -57,11 +61,20 @@ func (e *explanation) covers(r run, check string) bool {
 	})
 }
 
+// leftOut tells whether a scenario is not run.
+func leftOut(all []*explanation, r run, scenario string) bool {
+	i := slices.IndexFunc(all, func(e *explanation) bool { return e.LeaveOut && e.covers(r, scenario+"/") })
+	if i >= 0 {
+		all[i].used = true
+	}
+	return i >= 0
+}
+
 // explain divides the differences of a run into those that are explained and
 // those that are not.
 func explain(all []*explanation, r run, found []difference) (explained, unexplained []difference) {
 	for _, d := range found {
-		i := slices.IndexFunc(all, func(e *explanation) bool { return e.covers(r, d.check) })
+		i := slices.IndexFunc(all, func(e *explanation) bool { return !e.LeaveOut && e.covers(r, d.check) })
 		if i < 0 {
 			unexplained = append(unexplained, d)
 			continue

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,14 +36,13 @@ func findTools(build string) (tools, error) {
 	return t, nil
 }
 
-// limit is how long one run of a suite may take; the longest takes 20 seconds.
+// limit is how long one run of a suite may take; the longest takes half a minute.
 const limit = 5 * time.Minute
 
-// execute runs a suite and reads what it said. The suite's exit code is not
-// asked: scenarios fail that the fixture does not implement.
-func execute(ctx context.Context, tools tools, results string, r run) (outcomes, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+// execute runs a suite and reads what it said: all of it, or the scenarios that
+// are named. The suite's exit code is not asked: scenarios fail that the fixture
+// does not implement.
+func execute(ctx context.Context, tools tools, results string, r run, scenarios []string) (outcomes, error) {
 	dir := r.folder(results)
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
@@ -52,67 +50,89 @@ func execute(ctx context.Context, tools tools, results string, r run) (outcomes,
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	var cmd *exec.Cmd
-	var err error
+	log, err := os.Create(filepath.Join(dir, "output.txt"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	if r.side == "server" {
-		var stop func()
-		cmd, stop, err = serverRun(ctx, tools, dir, r)
-		defer stop()
+		err = asClient(ctx, tools, dir, r, log)
 	} else {
-		cmd, err = clientRun(ctx, tools, dir, r)
+		err = asServer(ctx, tools, dir, r, scenarios, log)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Dir = dir
-	runErr := cmd.Run()
-	if err := os.WriteFile(filepath.Join(dir, "output.txt"), out.Bytes(), 0o600); err != nil {
-		return nil, err
-	}
 	all, err := readOutcomes(dir)
 	if err == nil && (len(all) == 0 || ctx.Err() != nil) {
-		err = fmt.Errorf("the suite gave no result (%w); see %s", errors.Join(runErr, ctx.Err()), filepath.Join(dir, "output.txt"))
+		err = fmt.Errorf("the suite gave no result, or not within %v; see %s", limit, log.Name())
 	}
 	return all, err
 }
 
-func (t tools) suite(s suite, verb string, args ...string) []string {
-	return append([]string{filepath.Join(t.modules, s.program, "dist/index.js"), verb}, append(args, s.args...)...)
+// wait runs the command to its end.
+func wait(cmd *exec.Cmd, dir string, log *os.File) error {
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		return err
+	}
+	return nil
 }
 
-// serverRun is the suite as a client of the server, alone or in the sandbox.
-func serverRun(ctx context.Context, tools tools, dir string, r run) (*exec.Cmd, func(), error) {
-	url, stop := "", func() {}
+func (t tools) suite(s suite, args ...string) []string {
+	return append([]string{filepath.Join(t.modules, s.program, "dist/index.js")}, args...)
+}
+
+// asClient runs the suite as the client of the server, alone or in the sandbox.
+func asClient(ctx context.Context, tools tools, dir string, r run, log *os.File) error {
+	url := ""
 	if r.chain != "stdio" {
+		var stop func()
 		var err error
 		if url, stop, err = startServer(ctx, tools, dir, r.suite.stateless); err != nil {
-			return nil, stop, err
+			return err
 		}
+		defer stop()
 	}
 	if r.chain == "direct" {
-		return exec.CommandContext(ctx, tools.node, tools.suite(r.suite, "server", "--url", url, "--output-dir", dir)...), stop, nil
+		args := append([]string{"server", "--url", url, "--output-dir", dir}, r.suite.args...)
+		return wait(exec.CommandContext(ctx, tools.node, tools.suite(r.suite, args...)...), dir, log)
 	}
+	args := append([]string{"server", "--url", r.url, "--output-dir", dir}, r.suite.args...)
 	cmd, err := bridge(ctx, tools, dir, spec{
 		Servers: []server{conf(tools, url)},
-		Agent:   agent{Path: tools.node, Args: tools.suite(r.suite, "server", "--url", r.url, "--output-dir", dir)},
+		Agent:   agent{Path: tools.node, Args: tools.suite(r.suite, args...)},
 		Paths:   paths{RO: []string{tools.build}, RW: []string{dir}},
 	})
-	return cmd, stop, err
+	if err != nil {
+		return err
+	}
+	return wait(cmd, dir, log)
 }
 
-// clientRun is the suite as the server of a client, alone or in the sandbox.
-func clientRun(ctx context.Context, tools tools, dir string, r run) (*exec.Cmd, error) {
+// asServer runs the suite as the server of a client, alone or in the sandbox.
+func asServer(ctx context.Context, tools tools, dir string, r run, scenarios []string, log *os.File) error {
 	command := tools.client
 	if r.chain != "direct" {
 		self, err := os.Executable()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		command = strings.Join([]string{self, "-build", tools.build, insideVerb, dir, r.url}, " ")
 	}
-	return exec.CommandContext(ctx, tools.node, tools.suite(r.suite, "client", "--command", command, "--output-dir", dir)...), nil
+	args := []string{"client", "--command", command, "--output-dir", dir}
+	if scenarios == nil {
+		return wait(exec.CommandContext(ctx, tools.node, tools.suite(r.suite, append(args, r.suite.args...)...)...), dir, log)
+	}
+	for _, scenario := range scenarios {
+		one := append(append(slices.Clone(args), "--scenario", scenario), r.suite.one...)
+		if err := wait(exec.CommandContext(ctx, tools.node, tools.suite(r.suite, one...)...), dir, log); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // startServer starts the server of the go-sdk with HTTP and waits until it

@@ -25,7 +25,7 @@ func report(rows []row, explanations []*explanation, whole bool) (text string, r
 	}
 	unexplained(&b, rows)
 	for _, e := range explanations {
-		if whole && !e.used {
+		if whole && !e.used && !e.Sometimes {
 			red = true
 			fmt.Fprintf(&b, "\nSTALE %s: %s: nothing differs there any more; remove the entry from differences.yaml\n", e.Side, strings.Join(e.Checks, " "))
 		}
