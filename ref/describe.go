@@ -22,8 +22,7 @@ type DeclaredLimits struct {
 	HeadBytes   int `json:"head_bytes"`
 }
 
-// words is the contract's closed list. What stands in lacks or in unclaimed is
-// not claimed.
+// words is the contract's closed list. What stands in lacks is not claimed.
 var words = []string{
 	"netns", "ipv6", "pidns", "relay", "foreign-relay", "connect", "absolute-form", "virtual-names",
 	"path-routes", "unix-door", "sse", "rule-addresses", "sni", "host-servers", "sandbox-servers",
@@ -40,7 +39,7 @@ func Describe(version string) Description {
 		Limits:   DeclaredLimits{Connections: defaultConnections, IdleSeconds: int(defaultIdle.Seconds()), HeadBytes: defaultHeadBytes},
 	}
 	for _, w := range words {
-		if !slices.Contains(unclaimed, w) && !slices.ContainsFunc(lacks, func(l lack) bool { return l.capability == w }) {
+		if !slices.ContainsFunc(lacks, func(l lack) bool { return l.capability == w }) {
 			d.Capabilities = append(d.Capabilities, w)
 		}
 	}

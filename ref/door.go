@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"bridgecheck/ref/config"
 	"bridgecheck/ref/egress"
 	"bridgecheck/ref/event"
+	"bridgecheck/ref/mcpserver"
 	"bridgecheck/ref/plan"
 )
 
@@ -65,6 +68,24 @@ func (p *phase) openDoors() error {
 			d.port = uint16(next)
 		}
 		p.doors = append(p.doors, d)
+	}
+	return p.openSockets()
+}
+
+// openSockets makes the directory of the servers' sockets, which an agent that
+// speaks MCP over them gets to see, and no other does.
+func (p *phase) openSockets() error {
+	p.sockets = ""
+	if p.spec.Agent == nil || !slices.Contains(p.spec.Agent.Transports, "unix") || len(p.doors) == 0 {
+		return nil
+	}
+	dir, err := p.runtimeDir()
+	if err != nil {
+		return err
+	}
+	p.sockets = filepath.Join(dir, "doors")
+	if err := os.Mkdir(p.sockets, 0o700); err != nil {
+		return fmt.Errorf("make the directory of the sockets: %w", err)
 	}
 	return nil
 }
@@ -142,6 +163,10 @@ func (p *phase) list() []event.Door {
 			continue
 		}
 		add(d, "loopback", d.base())
+		if p.sockets != "" {
+			// HTTP, at /mcp of whatever host the client likes to call it.
+			doors = append(doors, event.Door{Server: d.server.Name, Kind: "unix", Transport: "http", URL: "unix:" + mcpserver.SocketPath(p.sockets, d.server.Name)})
+		}
 		if !p.plan.Proxy {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bridgecheck/ref/config"
+	"bridgecheck/ref/mcpserver"
 	"bridgecheck/ref/plan"
 	"bridgecheck/ref/sandbox"
 )
@@ -29,6 +30,9 @@ func (p *phase) launch(ctx context.Context) error {
 	}
 	if paths := p.spec.Paths; paths != nil {
 		s.RO, s.RW = paths.RO, paths.RW
+	}
+	if p.sockets != "" {
+		s.RO = append(slices.Clone(s.RO), p.sockets)
 	}
 	if l := p.spec.Limits; l != nil {
 		s.Limits = sandbox.Limits{Memory: l.Memory, PIDs: l.PIDs, Files: l.Files}
@@ -115,6 +119,9 @@ func (p *phase) environment() []string {
 		env[key+"_URL"] = d.url()
 		if d.token != "" {
 			env[key+"_TOKEN"] = d.token
+		}
+		if p.sockets != "" {
+			env[key+"_SOCKET"] = mcpserver.SocketPath(p.sockets, d.server.Name)
 		}
 	}
 	return sandbox.Environment(env, os.Environ())

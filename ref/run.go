@@ -36,6 +36,7 @@ type phase struct {
 	opt     Options
 	plan    plan.Plan
 	doors   []*door
+	sockets string           // directory of the servers' sockets that the agent sees
 	box     *sandbox.Sandbox // nil without an agent
 	manager *mcpserver.ServerManager
 	quit    chan struct{} // closed when the control stream says so, or ends

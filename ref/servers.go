@@ -15,7 +15,10 @@ import (
 // startServers starts the bridged servers side by side, each in its own time,
 // and returns when all are healthy. The first that fails ends the others.
 func (p *phase) startServers(ctx context.Context) error {
-	dir, err := p.runtimeDir()
+	dir, err := p.sockets, error(nil)
+	if dir == "" {
+		dir, err = p.runtimeDir()
+	}
 	if err != nil {
 		return err
 	}

@@ -22,10 +22,6 @@ var lacks = []lack{
 	{"", "servers.transports", anyServer(func(s config.Server) bool { return s.URL != "" && slices.Contains(s.Transports, "sse") }), "a server with a url is reached by http: leave sse out"},
 }
 
-// unclaimed are capabilities that no field asks for by itself: the plan finds
-// that they are lacking, and the policy decides.
-var unclaimed = []string{"unix-door"}
-
 func anyServer(has func(config.Server) bool) func(config.Spec) bool {
 	return func(s config.Spec) bool { return slices.ContainsFunc(s.Servers, has) }
 }

@@ -153,7 +153,7 @@ const (
 	OpCloseWrite = "close-write" // Conn
 	OpClose      = "close"       // Conn
 	OpMany       = "many"        // Network, Address, Count, Data?, Until?: Count dials at once -> Errnos
-	OpHTTP       = "http"        // Method, URL, Headers, Data, Via, Conn? (kept open: receive reads the body) -> Status, Phrase, Headers, Body
+	OpHTTP       = "http"        // Method, URL, Path? (socket), Headers, Data, Via, Conn? (kept open: receive reads the body) -> Status, Phrase, Headers, Body
 	OpMCP        = "mcp"         // URL, Path (socket), Transport, Era, Via, Headers, Tool, Arguments, Args? (sampling, elicitation, roots: what is answered; progress; listen), Count? (events to wait for): initialise, list, call -> Names, Text, Headers (version and session), Events
 	OpResolve    = "resolve"     // Address (name), Network (udp, tcp or empty for the system), Path (server) -> Names
 	OpSocket     = "socket"      // Words: family, type, protocol -> Errno

@@ -58,6 +58,10 @@ func TestHTTPByEveryWay(t *testing.T) {
 		}
 	}
 	a.must(attempt.Attempt{Op: attempt.OpClose, Conn: "stream"})
+	o = a.must(attempt.Attempt{Op: attempt.OpHTTP, URL: "http://localhost/nowhere", Path: labMCPSocket})
+	if o.Status != 404 {
+		t.Errorf("over a socket: %+v", o)
+	}
 	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpHTTP, URL: "http://127.0.0.1:1/"})
 	a.want("ECONNREFUSED", attempt.Attempt{Op: attempt.OpHTTP, URL: "http://web.test/", Via: "connect", Address: "127.0.0.1:1"})
 }

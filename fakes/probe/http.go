@@ -23,7 +23,8 @@ const bodyBytes = 1 << 20
 // http makes one request on a connection of its own and reports the answer. The
 // request target goes out as the URL has it; a Host header replaces the URL's.
 // The body is Data, or Size bytes of Seed.
-// Address, when set, is the proxy to use instead of the environment's. Text is
+// Address, when set, is the proxy to use instead of the environment's; Path a
+// Unix socket to go to directly. Text is
 // "connect" when what answered was the proxy refusing the tunnel. With Conn the
 // attempt ends with the head of the answer, and the body is what receive reads
 // of the connection.
@@ -59,7 +60,11 @@ func (p *Probe) http(ctx context.Context, a attempt.Attempt) attempt.Observation
 			extra += name + ": " + value + "\r\n"
 		}
 	default:
-		c, err = dialConn(ctx, "tcp", t.hostPort())
+		network, where := "tcp", t.hostPort()
+		if a.Path != "" {
+			network, where = "unix", a.Path
+		}
+		c, err = dialConn(ctx, network, where)
 	}
 	if err != nil {
 		return failed(err)

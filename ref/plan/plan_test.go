@@ -75,6 +75,7 @@ func TestDecide(t *testing.T) {
 		"door fits":         {config.Spec{Agent: agent("sse", "http"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a"}},
 		"no door":           {config.Spec{Agent: agent("stdio"), Servers: []config.Server{bridged("a")}}, plan.Host{}, "", "/bin/agent|stdio|server a", nil, nil},
 		"no door, prefer":   {config.Spec{Policy: "prefer", Agent: agent("stdio"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.SharedUserNS, "/bin/agent|stdio", []string{"a"}, nil},
+		"door of sockets":   {config.Spec{Agent: agent("unix"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a"}},
 		"door of no server": {config.Spec{Agent: agent("stdio"), Servers: []config.Server{sandboxed("a", host("a"))}}, plan.Host{}, plan.Isolated, "declare", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

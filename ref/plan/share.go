@@ -131,9 +131,9 @@ func doorless(spec config.Spec) (names []string) {
 		return nil
 	}
 	for _, s := range spec.Servers {
-		offered := s.Transports
-		if len(offered) == 0 {
-			offered = []string{"http"}
+		offered := append([]string{"unix"}, s.Transports...) // a socket of its own has each
+		if len(s.Transports) == 0 {
+			offered = append(offered, "http")
 		}
 		if s.OnHost() && !slices.ContainsFunc(offered, func(t string) bool { return slices.Contains(spec.Agent.Transports, t) }) {
 			names = append(names, s.Name)

@@ -71,15 +71,28 @@ func (d door) call(ctx context.Context, p *kit.Phase, server, era, tool string, 
 		Op: attempt.OpMCP, URL: d.url(ctx, p, server), Transport: d.transport, Via: d.via, Era: era, Tool: tool, Arguments: arguments,
 	}
 	if d.transport == "unix" {
-		if u, err := url.Parse(att.URL); err == nil {
-			att.Path, att.URL = u.Path, "http://localhost/mcp"
-		}
+		att.Path, att.URL = socketOf(att.URL), overSocket
 	}
 	return p.Agent.Do(ctx, att)
 }
 
+// overSocket is the URL for what goes over a Unix socket: who is meant is clear.
+const overSocket = "http://localhost/mcp"
+
+// socketOf is the path of a door's URL, unix:/PATH.
+func socketOf(door string) string {
+	u, err := url.Parse(door)
+	if err != nil {
+		return ""
+	}
+	return u.Path
+}
+
 // endpoint is the door for what is sent by hand.
 func (d door) endpoint(ctx context.Context, p *kit.Phase, server string) kit.Endpoint {
+	if d.transport == "unix" {
+		return p.Agent.EndpointAt(overSocket, "direct").Over(socketOf(d.url(ctx, p, server)))
+	}
 	return p.Agent.EndpointAt(d.url(ctx, p, server), d.via)
 }
 

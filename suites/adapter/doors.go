@@ -23,7 +23,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "8.1",
 	Needs:  []subject.Capability{subject.HostServers},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"names-lead-to-one-server", "routes-lead-to-one-server", "ports-lead-to-one-server"},
+	Faults: []string{"names-lead-to-one-server", "routes-lead-to-one-server", "ports-lead-to-one-server", "socket-unseen"},
 	Why:    "Agents differ in how they take an http URL to a proxy, and whether they do at all.",
 }, []kit.Row[client]{
 	{Name: "absolute-legacy", Value: client{absolute, legacy}},
@@ -52,6 +52,7 @@ var _ = kit.Table(catalog.Case{
 			servers.Servers[i].Transports = []string{"http", "sse"}
 		}
 	}
+	servers.Agent = &subject.Agent{Transports: []string{c.door.transport}}
 	phase := t.Start(ctx, servers)
 	got := c.door.call(ctx, phase, "jira", c.era, "echo", arguments)
 	t.Attempt("the same through the door", got, kit.HaveText("héllo"))

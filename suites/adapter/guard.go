@@ -25,10 +25,12 @@ var _ = kit.Table(catalog.Case{
 	{Name: "host-loopback", Value: foreign(loopback, "Host")},
 	{Name: "host-connect", Value: foreign(connect, "Host")},
 	{Name: "host-path", Value: foreign(path, "Host")},
+	{Name: "host-unix", Value: foreign(socket, "Host")},
 	{Name: "origin-loopback", Value: foreign(loopback, "Origin")},
 	{Name: "origin-absolute", Value: foreign(absolute, "Origin")},
 	{Name: "origin-connect", Value: foreign(connect, "Origin")},
 	{Name: "origin-path", Value: foreign(path, "Origin")},
+	{Name: "origin-unix", Value: foreign(socket, "Origin")},
 }, func(ctx context.Context, t *kit.T, body func(context.Context, *kit.T)) { body(ctx, t) })
 
 // token tries the door of a shared network from outside, as another program of
@@ -55,7 +57,9 @@ func token(authorization string) func(context.Context, *kit.T) {
 func foreign(d door, header string) func(context.Context, *kit.T) {
 	return func(ctx context.Context, t *kit.T) {
 		d.require(t)
-		phase := t.Start(ctx, host(t.Server("jira"), t.Server("wiki")))
+		spec := host(t.Server("jira"), t.Server("wiki"))
+		spec.Agent = &subject.Agent{Transports: []string{d.transport}}
+		phase := t.Start(ctx, spec)
 		endpoint := d.endpoint(ctx, phase, "jira")
 		t.Control("the agent as it is", endpoint.Post(ctx, kit.Initialize(legacy, "{}")), kit.BeStatus(200))
 

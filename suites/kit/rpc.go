@@ -28,6 +28,7 @@ type Endpoint struct {
 	agent   *Agent
 	url     string
 	via     string
+	socket  string
 	headers map[string]string
 }
 
@@ -44,9 +45,15 @@ func (a *Agent) Endpoint(ctx context.Context, server string) Endpoint {
 
 // EndpointAt is any other; via is direct, proxy, connect or environment.
 func (a *Agent) EndpointAt(url, via string) Endpoint {
-	return Endpoint{a, url, via, map[string]string{
+	return Endpoint{agent: a, url: url, via: via, headers: map[string]string{
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
 	}}
+}
+
+// Over is the endpoint on a Unix socket.
+func (e Endpoint) Over(socket string) Endpoint {
+	e.socket = socket
+	return e
 }
 
 // With is the endpoint with one more header; an empty value takes it away.
@@ -109,7 +116,7 @@ func (e Endpoint) Open(ctx context.Context, conn, method, body string) attempt.O
 
 func (e Endpoint) attempt(method, body string) attempt.Attempt {
 	return attempt.Attempt{
-		Op: attempt.OpHTTP, Method: method, URL: e.url, Via: e.via, Headers: e.headers, Data: []byte(body),
+		Op: attempt.OpHTTP, Method: method, URL: e.url, Path: e.socket, Via: e.via, Headers: e.headers, Data: []byte(body),
 	}
 }
 
