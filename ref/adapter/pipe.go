@@ -89,7 +89,10 @@ func (s *session) complain(id []byte, text string) {
 func (s *session) writeLines(conn net.Conn) {
 	reader := s.listen.attach(-1)
 	for {
-		queued, _, ended := s.listen.take()
+		queued, _, ended, err := s.listen.take(reader)
+		if err != nil {
+			return
+		}
 		for _, e := range queued {
 			_ = conn.SetWriteDeadline(time.Now().Add(writeBound))
 			if _, err := conn.Write(append(slices.Clip(e.raw), '\n')); err != nil {

@@ -52,12 +52,10 @@ func (p *responder) run(r *http.Request, s *stream, reader <-chan struct{}) erro
 		timer.Reset(p.heartbeat)
 	}
 	for {
-		select {
-		case <-reader: // before anything is taken that the other is to have
-			return errTakenOver
-		default:
+		queued, number, ended, err := s.take(reader)
+		if err != nil {
+			return err
 		}
-		queued, number, ended := s.take()
 		if err := p.write(queued, number, ended); err != nil || ended {
 			return err
 		}

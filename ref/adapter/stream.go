@@ -95,18 +95,24 @@ func (s *stream) signal() {
 	}
 }
 
-// take returns what is queued, the number of the first of it, and whether
-// nothing will follow.
-func (s *stream) take() (queued []event, number int, ended bool) {
+// take gives the one that reads what is queued, the number of the first of it,
+// and whether nothing will follow. Who was taken over gets nothing: what it took
+// would go to a client that has left. It may have had the new reader's wake-up,
+// which is passed on.
+func (s *stream) take(reader <-chan struct{}) (queued []event, number int, ended bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.reader != reader {
+		s.signal()
+		return nil, 0, false, errTakenOver
+	}
 	queued = append(queued, s.log[s.next-s.first:]...)
 	number = s.next
 	s.next += len(queued)
 	s.kept += s.queued
 	s.queued = 0
 	s.trim()
-	return queued, number, s.ended || s.full
+	return queued, number, s.ended || s.full, nil
 }
 
 // attach makes the caller the one that reads; a former reader is told by its
