@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 
+	"bridgecheck/fakes/attempt"
 	"bridgecheck/suites/catalog"
 	"bridgecheck/suites/kit"
 	"bridgecheck/suites/subject"
@@ -10,7 +11,7 @@ import (
 
 // asked is a spec that only a subject with the capability can honour.
 type asked struct {
-	capability subject.Capability
+	capability subject.Capability // empty where no word of the contract stands for it
 	field      string
 	spec       subject.Spec
 }
@@ -28,6 +29,9 @@ var _ = kit.Table(catalog.Case{
 	{Name: "sni", Value: asked{subject.SNI, "proxy.sni_check", subject.Spec{Proxy: &subject.Proxy{SNICheck: true}}}},
 	{Name: "tty", Value: asked{subject.TTY, "agent.tty", subject.Spec{Agent: &subject.Agent{TTY: true}}}},
 	{Name: "model-route", Value: asked{subject.ModelRoute, "model", subject.Spec{Model: &subject.Model{URL: "http://203.0.113.9:80"}}}},
+	{Name: "mcp-config", Value: asked{"", "agent.mcp_config", subject.Spec{
+		Agent: &subject.Agent{MCPConfig: &subject.MCPConfig{Format: "claude", Path: "/tmp/mcp.json"}},
+	}}},
 	{Name: "path-routes", Value: asked{subject.PathRoutes, "routes", subject.Spec{Routes: []subject.Route{{Prefix: "/x/", URL: "http://203.0.113.9:80"}}}}},
 	{Name: "foreign-relay", Value: asked{subject.ForeignRelay, "relays", subject.Spec{Relays: []subject.Relay{{Port: 9000, UnixSocket: "/nonexistent.sock"}}}}},
 	{Name: "limits", Value: asked{subject.LimitsCap, "limits.memory", subject.Spec{Limits: &subject.Limits{Memory: 1 << 30}}}},
@@ -44,7 +48,22 @@ var _ = kit.Table(catalog.Case{
 	t.Control("and ends well", plain.Finish(ctx), kit.Be(kit.Exit{}))
 
 	phase := t.Start(ctx, a.spec)
-	t.Attempt("a spec with "+a.field, phase.Fate(ctx), kit.Be("exit code 125"))
+	fate := phase.Fate(ctx)
+	if config := configuration(a.spec); config != "" && fate == "the agent runs" {
+		// No word stands for it: who does not refuse it must have done it.
+		written := phase.Agent.Do(ctx, attempt.Attempt{Op: attempt.OpReadFile, Path: config})
+		t.Attempt("the file that was asked for", written, kit.Succeed())
+		return
+	}
+	t.Attempt("a spec with "+a.field, fate, kit.Be("exit code 125"))
 	t.Attempt("unsupported events", len(phase.Events(subject.EventUnsupported)), kit.Differ(0))
 	t.Attempt("ready events: the agent was about to start", phase.Events(subject.EventReady), kit.BeNone())
 })
+
+// configuration is the file that the spec asks for.
+func configuration(spec subject.Spec) string {
+	if spec.Agent == nil || spec.Agent.MCPConfig == nil {
+		return ""
+	}
+	return spec.Agent.MCPConfig.Path
+}
