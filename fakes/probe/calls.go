@@ -81,6 +81,9 @@ var calls = map[string]func(pid int, b *buffers) plan{
 	"userfaultfd": func(int, *buffers) plan { return single(unix.SYS_USERFAULTFD, unix.O_CLOEXEC) },
 	"syslog":      func(int, *buffers) plan { return single(unix.SYS_SYSLOG, 10) },
 	"socket":      func(int, *buffers) plan { return single(unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM, 0) },
+	"socketpair": func(_ int, b *buffers) plan {
+		return single(unix.SYS_SOCKETPAIR, unix.AF_UNIX, unix.SOCK_STREAM, 0, pointer(b.zero[:]))
+	},
 	"ioctl": func(_ int, b *buffers) plan {
 		return single(unix.SYS_IOCTL, 0, 1<<32|unix.TIOCSTI, pointer(b.zero[:])).with(unix.ENOTTY, unix.EIO)
 	},
