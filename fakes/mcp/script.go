@@ -120,7 +120,6 @@ func (s *scripts) hear(from int, part string) (line string, next int) {
 
 // script runs one that hears what comes from at on.
 func (f *filter) script(m message, line []byte, at int) {
-	defer f.scripts.end()
 	var request struct {
 		Params struct {
 			Script
@@ -130,6 +129,7 @@ func (f *filter) script(m message, line []byte, at int) {
 		} `json:"params"`
 	}
 	if err := json.Unmarshal(line, &request); err != nil {
+		f.scripts.end()
 		f.unknown(m)
 		return
 	}
@@ -149,6 +149,7 @@ func (f *filter) script(m message, line []byte, at int) {
 			os.Exit(2)
 		}
 	}
+	f.scripts.end()
 	f.finish(m, result, request.Params.Bytes)
 }
 

@@ -60,21 +60,33 @@ var both = []string{"http_proxy", "HTTP_PROXY"}
 
 // All are the styles.
 var All = []Style{
-	{Name: "curl", Like: "curl 7.88.1", Variables: []string{"http_proxy", "all_proxy", "ALL_PROXY"},
-		NoProxy: Equal | DotSuffix | BareSuffix | CIDR | Everything},
-	{Name: "go", Like: "Go 1.26 net/http, mcp-go 1.2.1, go-sdk 1.8.0", Variables: []string{"HTTP_PROXY", "http_proxy"},
-		NoProxy: Equal | DotSuffix | BareSuffix | StarSuffix | HostPort | CIDR | Everything, LoopbackDirect: true},
+	{
+		Name: "curl", Like: "curl 7.88.1", Variables: []string{"http_proxy", "all_proxy", "ALL_PROXY"},
+		NoProxy: Equal | DotSuffix | BareSuffix | CIDR | Everything,
+	},
+	{
+		Name: "go", Like: "Go 1.26 net/http, mcp-go 1.2.1, go-sdk 1.8.0", Variables: []string{"HTTP_PROXY", "http_proxy"},
+		NoProxy: Equal | DotSuffix | BareSuffix | StarSuffix | HostPort | CIDR | Everything, LoopbackDirect: true,
+	},
 	{Name: "python", Like: "Python 3.11 urllib", Variables: both, NoProxy: Equal | DotSuffix | BareSuffix | HostPort | Everything},
 	{Name: "node-fetch", Like: "fetch of Node 20, and of Node 24 without NODE_USE_ENV_PROXY"},
-	{Name: "node-fetch-env", Like: "fetch of Node 24 with NODE_USE_ENV_PROXY=1, Gemini CLI 0.61.0", Variables: both, Switch: "NODE_USE_ENV_PROXY",
-		Tunnels: true, NoProxy: Equal | DotSuffix | BareSuffix | StarSuffix | HostPort | Everything},
-	{Name: "node-http-env", Like: "http module of Node 24 with NODE_USE_ENV_PROXY=1", Variables: both, Switch: "NODE_USE_ENV_PROXY",
-		NoProxy: Equal | DotSuffix | StarSuffix | HostPort | Everything},
-	{Name: "bun", Like: "Claude Code 2.1.332", Variables: []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"},
-		NoProxy: Equal | DotSuffix | BareSuffix | StarSuffix | HostPort | CIDR | Everything, KeepAlive: true},
+	{
+		Name: "node-fetch-env", Like: "fetch of Node 24 with NODE_USE_ENV_PROXY=1, Gemini CLI 0.61.0", Variables: both, Switch: "NODE_USE_ENV_PROXY",
+		Tunnels: true, NoProxy: Equal | DotSuffix | BareSuffix | StarSuffix | HostPort | Everything,
+	},
+	{
+		Name: "node-http-env", Like: "http module of Node 24 with NODE_USE_ENV_PROXY=1", Variables: both, Switch: "NODE_USE_ENV_PROXY",
+		NoProxy: Equal | DotSuffix | StarSuffix | HostPort | Everything,
+	},
+	{
+		Name: "bun", Like: "Claude Code 2.1.332", Variables: []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"},
+		NoProxy: Equal | DotSuffix | BareSuffix | StarSuffix | HostPort | CIDR | Everything, KeepAlive: true,
+	},
 	{Name: "bun-strict", Like: "Opencode 1.18.33", Variables: both, NoProxy: Equal | DotSuffix | BareSuffix | HostPort | Everything},
-	{Name: "reqwest", Like: "Codex 0.171.0", Variables: []string{"HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"},
-		NoProxy: Equal | DotSuffix | BareSuffix | CIDR | Everything},
+	{
+		Name: "reqwest", Like: "Codex 0.171.0", Variables: []string{"HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"},
+		NoProxy: Equal | DotSuffix | BareSuffix | CIDR | Everything,
+	},
 	{Name: "loopback-absolute", Like: "Claude Code as reported in September 2025, whose MCP client read no NO_PROXY", Variables: both, KeepAlive: true},
 	{Name: "loopback-tunnel", Like: "Qwen Code 0.15.10, which reads no NO_PROXY", Variables: both, Tunnels: true},
 }

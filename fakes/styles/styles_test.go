@@ -57,8 +57,13 @@ func TestEntries(t *testing.T) {
 		entry, host string
 		kind        Entries
 	}{
-		{".a.test", "x.a.test", DotSuffix}, {".a.test", "a.test", DotSuffix}, {"a.test", "x.a.test", BareSuffix},
-		{"*.a.test", "x.a.test", StarSuffix}, {"a.test:80", "a.test", HostPort}, {"10.0.0.0/8", "10.1.2.3", CIDR}, {"*", "a.test", Everything},
+		{".a.test", "x.a.test", DotSuffix},
+		{".a.test", "a.test", DotSuffix},
+		{"a.test", "x.a.test", BareSuffix},
+		{"*.a.test", "x.a.test", StarSuffix},
+		{"a.test:80", "a.test", HostPort},
+		{"10.0.0.0/8", "10.1.2.3", CIDR},
+		{"*", "a.test", Everything},
 	} {
 		if !c.kind.match("other.test, "+c.entry, c.host, "80") {
 			t.Errorf("%s does not cover %s", c.entry, c.host)

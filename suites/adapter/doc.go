@@ -88,12 +88,12 @@ func socketOf(door string) string {
 	return u.Path
 }
 
-// endpoint is the door for what is sent by hand.
-func (d door) endpoint(ctx context.Context, p *kit.Phase, server string) kit.Endpoint {
+// endpoint is the door to server jira, for what is sent by hand.
+func (d door) endpoint(ctx context.Context, p *kit.Phase) kit.Endpoint {
 	if d.transport == "unix" {
-		return p.Agent.EndpointAt(overSocket, "direct").Over(socketOf(d.url(ctx, p, server)))
+		return p.Agent.EndpointAt(overSocket, "direct").Over(socketOf(d.url(ctx, p, "jira")))
 	}
-	return p.Agent.EndpointAt(d.url(ctx, p, server), d.via)
+	return p.Agent.EndpointAt(d.url(ctx, p, "jira"), d.via)
 }
 
 // require ends the row where the subject does not claim the door.

@@ -72,5 +72,5 @@ func openStream(ctx context.Context, t *kit.T, d door) {
 // session is one of the older era at a door, and the agent that has it.
 func session(ctx context.Context, t *kit.T, d door) (*kit.Agent, kit.Endpoint) {
 	phase := t.Start(ctx, host(t.Server("jira")))
-	return phase.Agent, d.endpoint(ctx, phase, "jira").Session(ctx, legacy, "{}")
+	return phase.Agent, d.endpoint(ctx, phase).Session(ctx, legacy, "{}")
 }

@@ -62,11 +62,11 @@ func garbageFlood(ctx context.Context, t *kit.T) {
 	spec := host(t.Server("jira"))
 	spec.Limits = &subject.Limits{GarbageLines: 20}
 	phase := t.Start(ctx, spec)
-	session := loopback.endpoint(ctx, phase, "jira").Session(ctx, legacy, "{}")
+	session := loopback.endpoint(ctx, phase).Session(ctx, legacy, "{}")
 	some := scripted("1", mcp.Script{Steps: []mcp.Step{{Say: "noise", Times: 19}}, Text: "still here"})
 	t.Control("19 bad lines in a row", result(session.Post(ctx, some)).Text, kit.Be("still here"))
 
-	before := len(processes(t, "--name jira"))
+	before := len(processes(t))
 	t.Control("processes of the server", before, kit.Differ(0))
 	flood := scripted("2", mcp.Script{Steps: []mcp.Step{{Say: "noise", Times: 1000}, {Hear: "never"}}})
 	answer := kit.Last(session.Promptly(ctx, flood))
@@ -74,14 +74,14 @@ func garbageFlood(ctx context.Context, t *kit.T) {
 	t.Attempt("its id", string(answer.ID), kit.Be("2"))
 	exited := phase.AwaitEvent(ctx, subject.EventServerExited, nil)
 	t.Attempt("the server that is told to have ended", exited.Server, kit.Be("jira"))
-	soon(ctx, t, "the server's process is gone", func() bool { return len(processes(t, "--name jira")) < before })
+	soon(ctx, t, "the server's process is gone", func() bool { return len(processes(t)) < before })
 }
 
-// processes are those of a subject that have this in their arguments.
-func processes(t *kit.T, part string) []string {
+// processes are those of server jira.
+func processes(t *kit.T) []string {
 	found := []string{}
 	for _, line := range t.Strays() {
-		if strings.Contains(line, part) {
+		if strings.Contains(line, "--name jira") {
 			found = append(found, line)
 		}
 	}

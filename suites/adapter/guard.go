@@ -60,7 +60,7 @@ func foreign(d door, header string) func(context.Context, *kit.T) {
 		spec := host(t.Server("jira"), t.Server("wiki"))
 		spec.Agent = &subject.Agent{Transports: []string{d.transport}}
 		phase := t.Start(ctx, spec)
-		endpoint := d.endpoint(ctx, phase, "jira")
+		endpoint := d.endpoint(ctx, phase)
 		t.Control("the agent as it is", endpoint.Post(ctx, kit.Initialize(legacy, "{}")), kit.BeStatus(200))
 
 		before := count(t.Announced("jira"), "request initialize")

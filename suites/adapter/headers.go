@@ -34,9 +34,12 @@ var _ = kit.Table(catalog.Case{
 }, []kit.Row[labelled]{
 	{Name: "no-version", Value: labelled{"tools/call", echoCall, map[string]string{"Mcp-Protocol-Version": ""}, codeMatch}},
 	{Name: "other-version", Value: labelled{"tools/call", echoCall, map[string]string{"Mcp-Protocol-Version": legacy}, codeMatch}},
-	{Name: "unsupported-version", Value: labelled{"tools/call",
+	{Name: "unsupported-version", Value: labelled{
+		"tools/call",
 		`{"name":"echo","arguments":{"text":"x"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}`,
-		map[string]string{"Mcp-Protocol-Version": "2099-01-01"}, codeKnown}},
+		map[string]string{"Mcp-Protocol-Version": "2099-01-01"},
+		codeKnown,
+	}},
 	{Name: "no-method", Value: labelled{"tools/call", echoCall, map[string]string{"Mcp-Method": ""}, codeMatch}},
 	{Name: "other-method", Value: labelled{"tools/call", echoCall, map[string]string{"Mcp-Method": "tools/list"}, codeMatch}},
 	{Name: "method-in-capitals", Value: labelled{"tools/call", echoCall, map[string]string{"Mcp-Method": "Tools/Call"}, codeMatch}},

@@ -57,7 +57,7 @@ func asks(what, method, era string) func(context.Context, *kit.T) {
 // rightClient has two clients in a call each; both are asked under the same id.
 func rightClient(ctx context.Context, t *kit.T) {
 	phase := t.Start(ctx, host(t.Server("jira")))
-	endpoint := loopback.endpoint(ctx, phase, "jira")
+	endpoint := loopback.endpoint(ctx, phase)
 	names := []string{"ann", "bob"}
 	sessions, questions := map[string]kit.Endpoint{}, map[string]string{}
 	for _, name := range names {

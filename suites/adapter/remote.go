@@ -54,7 +54,7 @@ func remoteForeign(header, value string) func(context.Context, *kit.T) {
 	return func(ctx context.Context, t *kit.T) {
 		t.Require(subject.RelayPorts)
 		phase := t.Start(ctx, listening(ctx, t))
-		endpoint := loopback.endpoint(ctx, phase, "jira")
+		endpoint := loopback.endpoint(ctx, phase)
 		t.Control("the agent as it is", endpoint.Post(ctx, kit.Initialize(legacy, "{}")), kit.BeStatus(200))
 		before := posts(t)
 		t.Attempt(header+" "+value, endpoint.With(header, value).Post(ctx, kit.Initialize(legacy, "{}")), kit.BeStatus(403))

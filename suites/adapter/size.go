@@ -64,7 +64,7 @@ func limited(ctx context.Context, t *kit.T) kit.Endpoint {
 	spec := host(t.Server("jira"))
 	spec.Limits = &subject.Limits{MessageBytes: 100_000}
 	phase := t.Start(ctx, spec)
-	session := loopback.endpoint(ctx, phase, "jira").Session(ctx, legacy, "{}")
+	session := loopback.endpoint(ctx, phase).Session(ctx, legacy, "{}")
 	t.Control("a request just inside the limit", result(session.Post(ctx, padded("1", 99_000, mcp.Script{Text: "in"}))).Text, kit.Be("in"))
 	t.Control("an answer just inside the limit", result(session.Post(ctx, scripted("2", mcp.Script{Bytes: 99_000, Text: "in"}))).Text, kit.Be("in"))
 	return session

@@ -45,7 +45,7 @@ func stderrInCall(ctx context.Context, t *kit.T) {
 func lastLines(ctx context.Context, t *kit.T) {
 	t.Require(subject.Events)
 	phase := t.Start(ctx, host(t.Server("jira")))
-	session := loopback.endpoint(ctx, phase, "jira").Session(ctx, legacy, "{}")
+	session := loopback.endpoint(ctx, phase).Session(ctx, legacy, "{}")
 	t.Control("a call", result(session.Post(ctx, scripted("1", mcp.Script{Text: "alive"}))).Text, kit.Be("alive"))
 
 	dying := scripted("2", mcp.Script{Steps: []mcp.Step{{Flood: 1 << 17}, {Stderr: "JIRA_TOKEN is missing"}, {Exit: 3}}})

@@ -45,7 +45,7 @@ var _ = kit.Table(catalog.Case{
 	v.come(ctx, t, phase.Agent, endpoint)
 	var settled int
 	await(ctx, "processes settle after the first", func() bool {
-		settled = len(processes(t, "--name jira"))
+		settled = len(processes(t))
 		return settled <= 2
 	})
 	files := descriptors(t, phase.PID)
@@ -54,7 +54,7 @@ var _ = kit.Table(catalog.Case{
 		v.come(ctx, t, phase.Agent, endpoint)
 	}
 	await(ctx, fmt.Sprintf("processes are as few as before %d clients", v.clients), func() bool {
-		return len(processes(t, "--name jira")) <= settled
+		return len(processes(t)) <= settled
 	})
 	soon(ctx, t, "descriptors of the subject are as few as before", func() bool { return descriptors(t, phase.PID) <= files+2 })
 	if v.cancelled {

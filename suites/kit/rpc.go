@@ -146,6 +146,7 @@ func (a *Agent) Finish(ctx context.Context, conn string) attempt.Observation {
 	obs := a.Receive(ctx, conn, "eof")
 	if resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(obs.Data)), nil); err == nil {
 		body, _ := io.ReadAll(resp.Body) // what is cut short shows as it is
+		resp.Body.Close()
 		obs.Body = string(body)
 	}
 	return obs
