@@ -136,13 +136,12 @@ func (p *phase) carryOut(ctx context.Context, c command) reply {
 }
 
 func (p *phase) start(ctx context.Context, name string) reply {
-	for _, d := range p.doors {
-		if d.server.Name == name {
-			_, err := p.manager.Start(ctx, name, p.serverConfig(d))
-			return outcome(reply{}, err, "start-failed")
-		}
+	d := p.doorTo(name)
+	if d == nil {
+		return outcome(reply{}, mcpserver.ErrUnknown, "")
 	}
-	return outcome(reply{}, mcpserver.ErrUnknown, "")
+	_, err := p.manager.Start(ctx, name, p.serverConfig(d))
+	return outcome(reply{}, err, "start-failed")
 }
 
 // stopAll stops what runs, side by side; one that fails keeps no other.

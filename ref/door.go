@@ -8,21 +8,16 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"bridgecheck/ref/adapter"
 	"bridgecheck/ref/config"
-	"bridgecheck/ref/egress"
-	"bridgecheck/ref/event"
-	"bridgecheck/ref/mcpserver"
 	"bridgecheck/ref/plan"
 )
 
-// door is the agent's loopback port for one bridged server.
+// door is the agent's loopback port for one bridged server, and the Unix socket
+// beside it.
 type door struct {
 	server config.Server
 	port   uint16
@@ -30,16 +25,41 @@ type door struct {
 	// and wants a token.
 	token    string
 	listener net.Listener
+	unix     *unixDoor // nil where it is not offered
 }
 
-func (d *door) base() string { return fmt.Sprintf("http://127.0.0.1:%d", d.port) }
+// url is the one for the agent: streamable HTTP where both sides speak it.
+func (d *door) url(a *config.Agent) string {
+	if d.offers(config.SSE) && (!d.offers(config.HTTP) || !a.Speaks(config.HTTP) && a.Speaks(config.SSE)) {
+		return d.at(paths[config.SSE][0])
+	}
+	return d.at(paths[config.HTTP][0])
+}
 
-// url is for the transport that the server offers first.
-func (d *door) url() string { return d.base() + endpoints[d.transports()[0]] }
+func (d *door) at(path string) string { return fmt.Sprintf("http://127.0.0.1:%d%s", d.port, path) }
 
-// openDoors gives each bridged server its port: in the sandbox's own network
-// the declared one or the next free, in a shared network an ephemeral one.
+func (d *door) offers(transport string) bool {
+	return slices.Contains(d.server.Offered(), transport)
+}
+
+// http are the transports at the doors that are reached by network. Lines want a
+// connection of their own, which the proxy has not: they go by the Unix socket.
+func (d *door) http() (transports []string) {
+	for _, t := range []string{config.HTTP, config.SSE} {
+		if d.offers(t) {
+			transports = append(transports, t)
+		}
+	}
+	return transports
+}
+
+// openDoors gives each bridged server its port, in the sandbox's own network
+// the declared one or the next free, in a shared network an ephemeral one, and
+// its socket.
 func (p *phase) openDoors() error {
+	if err := p.runtimeDir(); err != nil {
+		return err
+	}
 	taken := map[int]bool{config.ProxyPort: true}
 	for _, r := range p.spec.Relays {
 		taken[r.Port] = true
@@ -53,8 +73,11 @@ func (p *phase) openDoors() error {
 			continue
 		}
 		d := &door{server: s, port: uint16(s.Port)}
+		p.doors = append(p.doors, d)
+		if p.spec.Agent == nil {
+			continue // nobody comes in
+		}
 		switch {
-		case p.spec.Agent == nil: // nobody comes in
 		case p.plan.Mode == plan.Shared:
 			if err := d.listen(); err != nil {
 				return err
@@ -67,36 +90,38 @@ func (p *phase) openDoors() error {
 			taken[next] = true
 			d.port = uint16(next)
 		}
-		p.doors = append(p.doors, d)
+		if err := p.openUnix(d); err != nil {
+			return err
+		}
 	}
-	return p.openSockets()
+	return p.openModel()
 }
 
-// openSockets makes the directory of the servers' sockets, which an agent that
-// speaks MCP over them gets to see, and no other does.
-func (p *phase) openSockets() error {
-	p.sockets = ""
-	if p.spec.Agent == nil || !slices.Contains(p.spec.Agent.Transports, "unix") || len(p.doors) == 0 {
-		return nil
+// doorTo is the door to a server, nil for one that is not bridged.
+func (p *phase) doorTo(server string) *door {
+	for _, d := range p.doors {
+		if d.server.Name == server {
+			return d
+		}
 	}
-	dir, err := p.runtimeDir()
-	if err != nil {
+	return nil
+}
+
+func (d *door) listen() (err error) {
+	if d.listener, d.token, err = hostPort(); err != nil {
 		return err
 	}
-	p.sockets = filepath.Join(dir, "doors")
-	if err := os.Mkdir(p.sockets, 0o700); err != nil {
-		return fmt.Errorf("make the directory of the sockets: %w", err)
-	}
+	d.port = uint16(d.listener.Addr().(*net.TCPAddr).Port)
 	return nil
 }
 
-func (d *door) listen() error {
+// hostPort opens a port of the host's, and makes the token for it.
+func hostPort() (net.Listener, string, error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
-		return fmt.Errorf("open a port of the host for server %s: %w", d.server.Name, err)
+		return nil, "", fmt.Errorf("open a port of the host: %w", err)
 	}
-	d.listener, d.port, d.token = l, uint16(l.Addr().(*net.TCPAddr).Port), rand.Text()
-	return nil
+	return l, rand.Text(), nil
 }
 
 func (d *door) close() error {
@@ -141,56 +166,51 @@ func (p *phase) quietLog() *log.Logger {
 	return slog.NewLogLogger(p.opt.Log.Handler(), slog.LevelDebug)
 }
 
-// handler serves the MCP endpoint of the door's server, for whoever may enter.
+// endpoints serves a server by HTTP, as it is offered.
+func (p *phase) endpoints(d *door) http.Handler {
+	return offer(p.manager.Handler(d.server.Name), d.http()...)
+}
+
+// handler serves the door's port, for whoever may enter.
 func (p *phase) handler(d *door) http.Handler {
-	h := p.manager.Handler(d.server.Name)
+	h := p.endpoints(d)
 	if d.token != "" {
 		return adapter.RequireBearer(d.token, h)
 	}
 	return h
 }
 
-// list tells the doors as events do: never their tokens.
-func (p *phase) list() []event.Door {
-	doors := []event.Door{}
-	add := func(d *door, kind, base string) {
-		for _, transport := range d.transports() {
-			doors = append(doors, event.Door{Server: d.server.Name, Kind: kind, Transport: transport, URL: base + endpoints[transport]})
-		}
-	}
-	for _, d := range p.doors {
-		if p.spec.Agent == nil {
-			continue
-		}
-		add(d, "loopback", d.base())
-		if p.sockets != "" {
-			// HTTP, at /mcp of whatever host the client likes to call it.
-			doors = append(doors, event.Door{Server: d.server.Name, Kind: "unix", Transport: "http", URL: "unix:" + mcpserver.SocketPath(p.sockets, d.server.Name)})
-		}
-		if !p.plan.Proxy {
-			continue
-		}
-		for _, name := range d.server.Authorities() {
-			if a, err := egress.ParseAuthority(name); err == nil {
-				add(d, "proxy", "http://"+strings.TrimSuffix(a.String(), ":80"))
-			}
-		}
-		if slices.Contains(d.transports(), "http") {
-			doors = append(doors, event.Door{
-				Server: d.server.Name, Kind: "path", Transport: "http", URL: fmt.Sprintf("http://127.0.0.1:%d/mcp/%s", config.ProxyPort, d.server.Name),
-			})
-		}
-	}
-	return doors
+// paths are those at which the adapter serves each transport.
+var paths = map[string][]string{
+	config.HTTP:  {"/mcp", "/mcp/"},
+	config.SSE:   {"/sse", "/messages"},
+	config.Stdio: {"/stdio"},
 }
 
-// endpoints are where an adapter serves each transport.
-var endpoints = map[string]string{"http": "/mcp", "sse": "/sse"}
+// offer lets through only what belongs to one of the transports.
+func offer(h http.Handler, transports ...string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, t := range transports {
+			if slices.Contains(paths[t], r.URL.Path) {
+				h.ServeHTTP(w, r)
+				return
+			}
+		}
+		http.NotFound(w, r)
+	})
+}
 
-// transports are those that the server is offered by: http unless it says so.
-func (d *door) transports() []string {
-	if len(d.server.Transports) == 0 {
-		return []string{"http"}
+// tell puts what leads the agent to the server into its variables.
+func (d *door) tell(env map[string]string, a *config.Agent) {
+	key := "BRIDGE_SERVER_" + config.EnvName(d.server.Name)
+	env[key+"_URL"] = d.url(a)
+	if token := d.token; token != "" {
+		env[key+"_TOKEN"] = token
 	}
-	return d.server.Transports
+	if d.unix != nil {
+		env[key+"_SOCKET"] = d.unix.path
+	}
+	if d.unix != nil && d.unix.program != "" {
+		env[key+"_COMMAND"] = d.unix.command(d.server.Name)
+	}
 }

@@ -91,7 +91,11 @@ type run struct {
 // be gone afterwards.
 func phase(t *testing.T, ctx context.Context, spec config.Spec, change ...func(*ref.Options)) run {
 	t.Helper()
-	base := t.TempDir()
+	return phaseIn(t, ctx, t.TempDir(), spec, change...)
+}
+
+func phaseIn(t *testing.T, ctx context.Context, base string, spec config.Spec, change ...func(*ref.Options)) run {
+	t.Helper()
 	if spec.Paths == nil {
 		spec.Paths = &config.Paths{}
 	}

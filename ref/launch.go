@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"bridgecheck/ref/config"
-	"bridgecheck/ref/mcpserver"
 	"bridgecheck/ref/plan"
 	"bridgecheck/ref/sandbox"
 )
@@ -31,8 +30,12 @@ func (p *phase) launch(ctx context.Context) error {
 	if paths := p.spec.Paths; paths != nil {
 		s.RO, s.RW = paths.RO, paths.RW
 	}
-	if p.sockets != "" {
-		s.RO = append(slices.Clone(s.RO), p.sockets)
+	sockets, programs := p.sockets()
+	s.Sockets = sockets
+	for _, program := range programs {
+		if !slices.Contains(s.RW, program) { // where it is shown as it is
+			s.RO = append(slices.Clip(s.RO), program)
+		}
 	}
 	if l := p.spec.Limits; l != nil {
 		s.Limits = sandbox.Limits{Memory: l.Memory, PIDs: l.PIDs, Files: l.Files}
@@ -61,7 +64,7 @@ func (p *phase) launch(ctx context.Context) error {
 // fields are the specification's names for those of a sandbox.
 var fields = map[string]string{
 	"Path": "agent.path", "Env": "agent.env", "Cwd": "agent.cwd", "TTY": "agent.tty",
-	"RO": "paths.ro", "RW": "paths.rw", "Descriptors": "descriptors", "Limits": "limits", "Seccomp": "seccomp",
+	"RO": "paths.ro", "RW": "paths.rw", "Sockets": "paths", "Descriptors": "descriptors", "Limits": "limits", "Seccomp": "seccomp",
 }
 
 // inSpec puts what the sandbox refuses into the terms of the specification.
@@ -115,15 +118,9 @@ func (p *phase) environment() []string {
 		env["NODE_USE_ENV_PROXY"] = "1" // Node's fetch reads no proxy variable without it
 	}
 	for _, d := range p.doors {
-		key := "BRIDGE_SERVER_" + config.EnvName(d.server.Name)
-		env[key+"_URL"] = d.url()
-		if d.token != "" {
-			env[key+"_TOKEN"] = d.token
-		}
-		if p.sockets != "" {
-			env[key+"_SOCKET"] = mcpserver.SocketPath(p.sockets, d.server.Name)
-		}
+		d.tell(env, p.spec.Agent)
 	}
+	p.model.tell(env)
 	return sandbox.Environment(env, os.Environ())
 }
 

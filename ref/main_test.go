@@ -2,7 +2,6 @@ package ref_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,6 +30,8 @@ func TestMain(m *testing.M) {
 			os.Exit(fakeServer(os.Args[2:]))
 		case "fake-limited":
 			os.Exit(fakeLimited(os.Args[2], os.Args[3]))
+		case "stdio":
+			os.Exit(stdio(os.Args[2:]))
 		case "fake-bridge":
 			os.Exit(fakeBridge(os.Args[2]))
 		}
@@ -55,6 +56,10 @@ func fakeAgent(args []string) int {
 	case "call":
 		for _, url := range args[1:] {
 			fmt.Println(call(url))
+		}
+	case "ask":
+		for _, what := range args[1:] {
+			fmt.Println(ask(what))
 		}
 	case "wait":
 		fmt.Println("waiting")
@@ -98,11 +103,7 @@ func call(door string) string {
 	if err != nil {
 		return err.Error()
 	}
-	name := ""
-	if _, rest, ok := bytes.Cut(body, []byte(`"serverInfo":{"name":"`)); ok {
-		name = string(rest[:bytes.IndexByte(rest, '"')])
-	}
-	return strings.TrimSpace(fmt.Sprintf("%d %s", resp.StatusCode, name))
+	return strings.TrimSpace(fmt.Sprintf("%d %s", resp.StatusCode, serverName(string(body))))
 }
 
 // fakeServer answers every request with its name; "mute" never answers and

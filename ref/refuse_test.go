@@ -61,7 +61,7 @@ func TestUnsupported(t *testing.T) {
 		capability string
 	}{
 		"agent.mcp_config":   {config.Spec{Agent: &config.Agent{Path: "/bin/true", MCPConfig: &config.MCPConfig{Format: "claude", Path: "/x"}}}, ""},
-		"servers.transports": {config.Spec{Servers: []config.Server{{Name: "a", Placement: "host", Kind: "http", URL: "http://127.0.0.1:1/mcp", Transports: []string{"sse"}}}}, ""},
+		"servers.transports": {config.Spec{Servers: []config.Server{{Name: "a", Kind: "http", URL: "http://127.0.0.1:9", Transports: []string{"http", "sse"}}}}, ""},
 	} {
 		r := phase(t, context.Background(), row.spec)
 		wantExit(t, r, failure)

@@ -35,8 +35,9 @@ type phase struct {
 	spec    config.Spec
 	opt     Options
 	plan    plan.Plan
+	dir     string // for sockets, empty where there are none
 	doors   []*door
-	sockets string           // directory of the servers' sockets that the agent sees
+	model   *modelDoor       // nil where the specification has none
 	box     *sandbox.Sandbox // nil without an agent
 	manager *mcpserver.ServerManager
 	quit    chan struct{} // closed when the control stream says so, or ends
@@ -202,7 +203,7 @@ func (p *phase) close() error {
 	for _, undo := range slices.Backward(p.undo) {
 		errs = append(errs, undo())
 	}
-	p.undo, p.box, p.manager, p.doors = nil, nil, nil, nil
+	p.undo, p.box, p.manager, p.doors, p.model, p.dir = nil, nil, nil, nil, nil, ""
 	return errors.Join(errs...)
 }
 

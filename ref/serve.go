@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"bridgecheck/ref/config"
@@ -27,11 +28,16 @@ func (p *phase) serve() error {
 	if p.box == nil {
 		return nil
 	}
+	for _, d := range p.doors {
+		if d.unix != nil {
+			p.serveHTTP(offer(p.manager.Handler(d.server.Name), d.server.Offered()...), d.unix.listener)
+		}
+	}
 	if p.plan.Mode == plan.Shared {
 		for _, d := range p.doors {
 			p.serveHTTP(p.handler(d), d.listener)
 		}
-		return nil
+		return p.serveModel()
 	}
 	byPort := map[uint16][]net.Listener{}
 	for _, l := range p.box.Listeners() {
@@ -72,6 +78,7 @@ func (p *phase) serveProxy(listeners []net.Listener) error {
 	cfg := egress.Config{
 		Name: "refbridge", Policy: p.plan.Policy, Limits: p.limits(), OnDecision: p.decided, Log: p.opt.Log,
 		Virtual: map[egress.Authority]egress.VirtualServer{}, Loopback: map[uint16]egress.VirtualServer{},
+		Self: []uint16{config.ProxyPort},
 	}
 	if o := p.spec.Proxy; o != nil {
 		cfg.RefuseStatus, cfg.SNICheck = o.RefuseStatus, o.SNICheck
@@ -81,7 +88,7 @@ func (p *phase) serveProxy(listeners []net.Listener) error {
 		return err
 	}
 	for _, d := range p.doors {
-		server := egress.VirtualServer{Name: d.server.Name, Handler: p.manager.Handler(d.server.Name)}
+		server := egress.VirtualServer{Name: d.server.Name, Handler: p.endpoints(d)}
 		cfg.Loopback[d.port] = server
 		for _, name := range d.server.Authorities() {
 			a, err := egress.ParseAuthority(name)
@@ -91,7 +98,7 @@ func (p *phase) serveProxy(listeners []net.Listener) error {
 			cfg.Virtual[a] = server
 		}
 	}
-	if cfg.Routes, err = p.routes(); err != nil {
+	if cfg.Routes, err = p.routes(cfg.Resolver); err != nil {
 		return err
 	}
 	proxy, err := egress.New(cfg)
@@ -142,53 +149,57 @@ func (p *phase) decided(d egress.Decision) {
 
 // routes are /mcp/NAME for every bridged server, those of the specification, and
 // the model for the rest.
-func (p *phase) routes() (routes []egress.Route, err error) {
+func (p *phase) routes(resolver egress.Resolver) (routes []egress.Route, err error) {
 	for _, d := range p.doors {
 		prefix := "/mcp/" + d.server.Name
 		if slices.ContainsFunc(p.spec.Routes, func(r config.Route) bool { return r.Prefix == prefix }) {
 			continue
 		}
-		routes = append(routes, egress.Route{Prefix: prefix, Server: d.server.Name, Handler: endpoint(prefix, p.manager.Handler(d.server.Name))})
+		routes = append(routes, egress.Route{Prefix: prefix, Server: d.server.Name, Handler: endpoint(prefix, p.endpoints(d))})
 	}
 	for _, r := range p.spec.Routes {
 		route := egress.Route{Prefix: r.Prefix, Server: r.Server}
 		if r.Server != "" {
-			route.Handler = endpoint(r.Prefix, p.manager.Handler(r.Server))
-		} else if route.Handler, err = p.upstream(r); err != nil {
+			route.Handler = endpoint(r.Prefix, p.endpoints(p.doorTo(r.Server)))
+		} else if route.Handler, err = p.urlRoute(r, resolver); err != nil {
 			return nil, err
 		}
 		routes = append(routes, route)
 	}
 	if p.spec.Model != nil {
-		model, err := p.modelRoute()
+		route, err := p.modelRoute(resolver)
 		if err != nil {
 			return nil, err
 		}
-		routes = append(routes, model)
+		routes = append(routes, route)
 	}
 	return routes, nil
 }
 
-// endpoint maps the prefix itself to the MCP endpoint, and nothing below it.
+// endpoint serves a server below a prefix: the prefix itself is the MCP endpoint,
+// and what is below it the two of HTTP with SSE. Nothing else leads anywhere.
 func endpoint(prefix string, h http.Handler) http.Handler {
+	below := strings.TrimSuffix(prefix, "/")
+	leads := map[string]string{prefix: "/mcp", below + "/sse": "/sse", below + "/messages": "/messages"}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != prefix {
+		path, ok := leads[r.URL.Path]
+		if !ok {
 			http.NotFound(w, r)
 			return
 		}
 		r = r.Clone(r.Context())
-		r.URL.Path, r.URL.RawPath = "/mcp", ""
+		r.URL.Path, r.URL.RawPath = path, ""
 		h.ServeHTTP(w, r)
 	})
 }
 
-func (p *phase) ready() {
-	r := event.Ready{Doors: p.list(), V4: p.plan.Mode == plan.Shared && len(p.doors) > 0}
-	if p.box != nil {
-		for _, l := range p.box.Listeners() {
-			r.V6 = r.V6 || l.V6
-			r.V4 = r.V4 || !l.V6
+// urlRoute sends what lies below the prefix to the route's URL, with the route's
+// headers in place of the agent's own.
+func (p *phase) urlRoute(r config.Route, resolver egress.Resolver) (http.Handler, error) {
+	h, err := p.upstream("route "+r.Prefix, r.URL, resolver, func(out *http.Request) {
+		for key, value := range r.Headers {
+			out.Header.Set(key, value)
 		}
-	}
-	p.opt.Events.Emit(r)
+	})
+	return http.StripPrefix(r.Prefix, h), err
 }

@@ -15,14 +15,7 @@ import (
 // startServers starts the bridged servers side by side, each in its own time,
 // and returns when all are healthy. The first that fails ends the others.
 func (p *phase) startServers(ctx context.Context) error {
-	dir, err := p.sockets, error(nil)
-	if dir == "" {
-		dir, err = p.runtimeDir()
-	}
-	if err != nil {
-		return err
-	}
-	p.manager = mcpserver.New(mcpserver.Options{Dir: dir, Events: p.opt.Events, Log: p.opt.Log})
+	p.manager = mcpserver.New(mcpserver.Options{Dir: p.dir, Events: p.opt.Events, Log: p.opt.Log})
 	p.later(p.manager.StopAll)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -39,20 +32,21 @@ func (p *phase) startServers(ctx context.Context) error {
 }
 
 // runtimeDir makes the directory of the sockets, where there will be any.
-func (p *phase) runtimeDir() (string, error) {
+func (p *phase) runtimeDir() error {
 	base := ""
 	if paths := p.spec.Paths; paths != nil {
 		base = paths.Runtime
 	}
-	if base == "" && len(p.doors) == 0 {
-		return "", nil
+	if base == "" && len(p.plan.Bridged) == 0 {
+		return nil
 	}
 	dir, err := guardian.Open(base)
 	if err != nil {
-		return "", err
+		return err
 	}
 	p.later(dir.Close)
-	return dir.Path, nil
+	p.dir = dir.Path
+	return nil
 }
 
 func (p *phase) serverConfig(d *door) mcpserver.Config {

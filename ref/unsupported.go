@@ -19,7 +19,7 @@ type lack struct {
 
 var lacks = []lack{
 	{"", "agent.mcp_config", func(s config.Spec) bool { return s.Agent != nil && s.Agent.MCPConfig != nil }, "write the file yourself from the ready event's doors"},
-	{"", "servers.transports", anyServer(func(s config.Server) bool { return s.URL != "" && slices.Contains(s.Transports, "sse") }), "a server with a url is reached by http: leave sse out"},
+	{"", "servers.transports", anyServer(func(s config.Server) bool { return s.Listens() && slices.Contains(s.Transports, config.SSE) }), "use http: a server that speaks HTTP itself is passed on as it is"},
 }
 
 func anyServer(has func(config.Server) bool) func(config.Spec) bool {

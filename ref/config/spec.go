@@ -5,6 +5,8 @@
 // error shows the value of an environment variable, a header or a credential.
 package config
 
+import "slices"
+
 // Spec is one phase: servers, rules, sandbox and agent. The keys are those of
 // the contract's JSON, protocol 1; a zero value means the default.
 type Spec struct {
@@ -132,6 +134,34 @@ func (s Server) OnHost() bool { return s.Placement == "host" || s.Placement == "
 
 // Listens tells a server that speaks HTTP itself and is not started.
 func (s Server) Listens() bool { return s.Kind == "http" || s.Kind == "unix" }
+
+// The transports by which an agent reaches a server. Unix is HTTP, of either
+// kind, on a Unix socket.
+const (
+	HTTP  = "http"
+	SSE   = "sse"
+	Stdio = "stdio"
+	Unix  = "unix"
+)
+
+// Offered are the MCP transports at the doors of a server on the host: those it
+// declares, or else all that the bridge makes of stdio. A server that speaks HTTP
+// itself is passed on as it is.
+func (s Server) Offered() []string {
+	switch {
+	case len(s.Transports) > 0:
+		return s.Transports
+	case s.Listens():
+		return []string{HTTP}
+	}
+	return []string{HTTP, SSE, Stdio}
+}
+
+// Speaks tells whether the agent has said, or not denied, that it speaks a
+// transport.
+func (a *Agent) Speaks(transport string) bool {
+	return len(a.Transports) == 0 || slices.Contains(a.Transports, transport)
+}
 
 // Authorities are the names the agent knows the server by, as host:port.
 func (s Server) Authorities() []string {

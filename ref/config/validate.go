@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,13 +128,26 @@ func (v *validator) options() {
 			v.at("proxy.refuse_status", fmt.Sprintf("%d is not offered", status), "write 502 or 403")
 		}
 	}
-	if s.Model != nil && !isHTTP(s.Model.URL) {
-		v.at("model.url", "not an http or https URL", "write https://HOST/PATH")
-	}
+	v.model()
 	if s.Resolver != "" {
 		if addr, err := netip.ParseAddrPort(s.Resolver); err != nil || addr.Port() == 0 {
 			v.at("resolver", fmt.Sprintf("%q is no address and port", s.Resolver), "write it as 192.0.2.53:53 or [2001:db8::53]:53")
 		}
+	}
+}
+
+func (v *validator) model() {
+	m := v.spec.Model
+	if m == nil {
+		return
+	}
+	if !isHTTP(m.URL) {
+		v.at("model.url", "not an http or https URL", "write https://HOST/PATH")
+	} else if u, err := url.Parse(m.URL); err != nil || u.User != nil || u.RawQuery != "" {
+		v.at("model.url", "holds more than host and path", "put the key into model.credential")
+	}
+	if strings.ContainsFunc(m.Credential, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		v.at("model.credential", "holds what no field of a request can carry", "remove blanks and line breaks")
 	}
 }
 

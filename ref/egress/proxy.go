@@ -97,7 +97,9 @@ func New(cfg Config) (*Proxy, error) {
 	}
 	p := &Proxy{cfg: cfg, listeners: map[net.Listener]struct{}{}, conns: map[net.Conn]bool{}}
 	p.refusers = make(chan struct{}, maxRefusers)
-	p.base, p.cancel = context.WithCancel(context.Background())
+	// The key makes httputil.ReverseProxy end an answer that is cut short as
+	// net/http would; without it the client took it for whole.
+	p.base, p.cancel = context.WithCancel(context.WithValue(context.Background(), http.ServerContextKey, new(http.Server)))
 	p.transport = p.newTransport()
 	return p, nil
 }

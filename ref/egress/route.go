@@ -2,6 +2,7 @@ package egress
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,8 @@ type Route struct {
 	// Prefix begins with a slash. It matches the path that equals it and what
 	// lies below it, byte for byte; the longest wins. "/" matches all.
 	Prefix string
+	// Except are prefixes of what the route does not match, of the same kind.
+	Except []string
 	// Server names the handler in decisions.
 	Server  string
 	Handler http.Handler
@@ -42,8 +45,12 @@ func (c *conn) route(h *head, raw []byte) bool {
 }
 
 func (r Route) matches(path string) bool {
-	rest, ok := strings.CutPrefix(path, r.Prefix)
-	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(r.Prefix, "/"))
+	return below(path, r.Prefix) && !slices.ContainsFunc(r.Except, func(p string) bool { return below(path, p) })
+}
+
+func below(path, prefix string) bool {
+	rest, ok := strings.CutPrefix(path, prefix)
+	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(prefix, "/"))
 }
 
 // unclear says why a path could be read in two ways, "" for a clear one.

@@ -29,11 +29,8 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// SocketPath is where the server of that name listens.
-func SocketPath(dir, name string) string { return filepath.Join(dir, name+".sock") }
-
 func socketPath(dir, name string) (string, error) {
-	path := SocketPath(dir, name)
+	path := filepath.Join(dir, name+".sock")
 	if len(path) > sunPathMax {
 		return "", fmt.Errorf("socket path %s has %d bytes, a socket may have %d; choose a shorter directory or name",
 			path, len(path), sunPathMax)

@@ -50,6 +50,7 @@ type Plan struct {
 	Bridged             []string          // servers that the bridge starts on the host
 	Policy              *egress.Policy    // Allow and the specification's Deny
 	Proxy               bool              // the egress proxy runs
+	Unix                bool              // a Unix socket is a door to each bridged server
 }
 
 // Refusal is the decision that the phase must not run.
@@ -81,7 +82,7 @@ func Decide(spec config.Spec, host Host) (Plan, error) {
 	}
 	p := Plan{Mode: Connect, Level: Isolated, Policy: policy, Allow: policy.Allowed(), Bridged: hosted(spec)}
 	p.Reason = connectReason(spec)
-	p.Proxy = spec.ProxyOn()
+	p.Proxy, p.Unix = spec.ProxyOn(), true
 	if share := sharing(spec, host); share != nil {
 		if share.refused {
 			return Plan{}, &share.Refusal

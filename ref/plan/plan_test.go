@@ -19,6 +19,16 @@ func bridged(name string) config.Server {
 	return config.Server{Name: name, Command: name, Placement: "host"}
 }
 
+func by(name string, transports ...string) config.Server {
+	s := bridged(name)
+	s.Transports = transports
+	return s
+}
+
+func url(name string) config.Server {
+	return config.Server{Name: name, Kind: "http", URL: "http://127.0.0.1:9/mcp"}
+}
+
 func host(name string) config.Rule { return config.Rule{Host: name, Port: 443} }
 
 var (
@@ -58,7 +68,8 @@ func TestDecide(t *testing.T) {
 		"undeclared, no netns":    {config.Spec{Servers: []config.Server{sandboxed("a")}}, noNetNS, plan.SharedUserNS, "server a", []string{"a"}, nil},
 		"undeclared, no userns":   {config.Spec{Servers: []config.Server{sandboxed("a")}}, noUserNS, "", "chroot", nil, nil},
 		"a relay on a shared one": {config.Spec{Network: "shared", Relays: []config.Relay{{Port: 7000, UnixSocket: "/x"}}}, plan.Host{}, "", "everybody", nil, nil},
-		"a model on a shared one": {config.Spec{Network: "shared", Model: &config.Model{URL: "https://model.test"}}, plan.Host{}, "", "no proxy port", nil, nil},
+		"a model on a shared one": {config.Spec{Network: "shared", Model: &config.Model{URL: "https://model.test"}}, plan.Host{}, plan.SharedUserNS, "asks for", nil, nil},
+		"a route on a shared one": {config.Spec{Network: "shared", Routes: []config.Route{{Prefix: "/x", URL: "http://192.0.2.1"}}}, plan.Host{}, "", "routes", nil, nil},
 		// FBK-006, FBK-008
 		"no userns":             {config.Spec{}, noUserNS, "", "cannot isolate|clone: EPERM|chroot: leave it", nil, nil},
 		"no userns, preferred":  {config.Spec{Policy: "prefer"}, noUserNS, plan.SharedNone, "cannot isolate|EPERM|lost with the user namespace", nil, nil},
@@ -73,9 +84,17 @@ func TestDecide(t *testing.T) {
 		"dead proxy, preferred": {config.Spec{Policy: "prefer", Proxy: &config.Proxy{Mode: "off"}, Allow: []config.Rule{host("a")}}, plan.Host{}, plan.SharedUserNS, "proxy", nil, nil},
 		// FBK-011
 		"door fits":         {config.Spec{Agent: agent("sse", "http"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a"}},
-		"no door":           {config.Spec{Agent: agent("stdio"), Servers: []config.Server{bridged("a")}}, plan.Host{}, "", "/bin/agent|stdio|server a", nil, nil},
-		"no door, prefer":   {config.Spec{Policy: "prefer", Agent: agent("stdio"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.SharedUserNS, "/bin/agent|stdio", []string{"a"}, nil},
-		"door of sockets":   {config.Spec{Agent: agent("unix"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a"}},
+		"no door":           {config.Spec{Agent: agent("stdio"), Servers: []config.Server{by("a", "http", "sse")}}, plan.Host{}, "", "/bin/agent|stdio|server a", nil, nil},
+		"no door, prefer":   {config.Spec{Policy: "prefer", Agent: agent("stdio"), Servers: []config.Server{by("a", "http"), bridged("b")}}, plan.Host{}, plan.SharedUserNS, "/bin/agent|stdio", []string{"a"}, []string{"b"}},
+		"only sse":          {config.Spec{Agent: agent("http"), Servers: []config.Server{by("a", "sse")}}, plan.Host{}, "", "/bin/agent|http|server a", nil, nil},
+		"sse fits":          {config.Spec{Agent: agent("sse"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a"}},
+		"stdio fits":        {config.Spec{Agent: agent("stdio"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a"}},
+		"unix fits":         {config.Spec{Agent: agent("unix"), Servers: []config.Server{by("a", "sse"), url("b")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a", "b"}},
+		"listens, no sse":   {config.Spec{Agent: agent("sse"), Servers: []config.Server{url("a")}}, plan.Host{}, "", "/bin/agent|sse|server a", nil, nil},
+		"listens, no stdio": {config.Spec{Agent: agent("stdio"), Servers: []config.Server{url("a")}}, plan.Host{}, "", "/bin/agent|stdio|server a", nil, nil},
+		"no socket there":   {config.Spec{Policy: "prefer", Agent: agent("stdio", "unix"), Servers: []config.Server{bridged("a")}}, noUserNS, plan.SharedNone, "lost|/bin/agent speaks only stdio, unix|server a", nil, nil},
+		"port there":        {config.Spec{Policy: "prefer", Agent: agent("unix", "sse"), Servers: []config.Server{bridged("a")}}, noUserNS, plan.SharedNone, "lost", nil, []string{"a"}},
+		"socket, shared":    {config.Spec{Network: "shared", Agent: agent("stdio"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.SharedUserNS, "asks for", nil, []string{"a"}},
 		"door of no server": {config.Spec{Agent: agent("stdio"), Servers: []config.Server{sandboxed("a", host("a"))}}, plan.Host{}, plan.Isolated, "declare", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,9 +34,8 @@ func sharing(spec config.Spec, host Host) *wish {
 			Refusal: Refusal{Servers: open, Reason: plural(open, "runs", "run") + " in the sandbox without allowed_hosts"},
 		}
 	}
-	if stuck := doorless(spec); len(stuck) > 0 {
-		return &wish{refused: required, Refusal: Refusal{Servers: stuck, Reason: fmt.Sprintf(
-			"agent %s speaks only %s, which is no door to %s", spec.Agent.Path, strings.Join(spec.Agent.Transports, ", "), plural(stuck, "", ""))}}
+	if stuck := doorless(spec, true); len(stuck) > 0 {
+		return &wish{refused: required, Refusal: Refusal{Servers: stuck, Reason: noDoor(spec, stuck)}}
 	}
 	if !spec.ProxyOn() && needsProxy(spec) {
 		return &wish{refused: required, Refusal: Refusal{Reason: "hosts are allowed, and the proxy that would lead to them is off"}}
@@ -55,8 +54,8 @@ func (p *Plan) share(spec config.Spec, host Host, why Refusal) error {
 		why.Reason += "; then a relay would open its socket to everybody on this host"
 		return &why
 	}
-	if spec.Model != nil {
-		why.Reason += "; then there is no proxy port for the model, and the agent has no key of its own"
+	if len(spec.Routes) > 0 {
+		why.Reason += "; then there is no proxy port for the routes"
 		return &why
 	}
 	p.Mode, p.Level, p.Servers, p.Proxy = Shared, SharedUserNS, why.Servers, false
@@ -64,19 +63,29 @@ func (p *Plan) share(spec config.Spec, host Host, why Refusal) error {
 	if len(why.Causes) > 0 {
 		p.Reason += ", perhaps since " + why.Causes[0]
 	}
-	// A server that no door of the agent leads to is left to the agent, as
-	// its own child: that is what the shared network is for.
-	stuck := doorless(spec)
-	p.Bridged = slices.DeleteFunc(p.Bridged, func(name string) bool { return slices.Contains(stuck, name) })
-	if host.UserNS == nil {
-		return nil
+	if host.UserNS != nil {
+		if _, policy := spec.Isolation(); policy == "require" {
+			return &Refusal{Reason: "this host cannot make the namespaces of the sandbox", Servers: why.Servers, Missing: *host.UserNS}
+		}
+		// Without a file tree of its own the agent has no Unix sockets at all.
+		p.Level, p.Unix = SharedNone, false
+		p.Reason += "; lost with the user namespace: own processes, own file tree, empty capability set"
 	}
-	if _, policy := spec.Isolation(); policy == "require" {
-		return &Refusal{Reason: "this host cannot make the namespaces of the sandbox", Servers: why.Servers, Missing: *host.UserNS}
-	}
-	p.Level = SharedNone
-	p.Reason += "; lost with the user namespace: own processes, own file tree, empty capability set"
+	p.leave(spec)
 	return nil
+}
+
+// leave leaves a server that no door of the agent leads to to the agent, as its
+// own child: that is what the shared network is for.
+func (p *Plan) leave(spec config.Spec) {
+	stuck := doorless(spec, p.Unix)
+	if len(stuck) == 0 {
+		return
+	}
+	p.Bridged = slices.DeleteFunc(p.Bridged, func(name string) bool { return slices.Contains(stuck, name) })
+	if text := noDoor(spec, stuck); !strings.Contains(p.Reason, text) {
+		p.Reason += "; " + text
+	}
 }
 
 // layers fills in what will be on. A layer that was asked for and is missing
@@ -126,21 +135,32 @@ func undeclared(spec config.Spec) (names []string) {
 }
 
 // doorless are the bridged servers that offer no transport the agent speaks.
-func doorless(spec config.Spec) (names []string) {
-	if spec.Agent == nil || len(spec.Agent.Transports) == 0 {
+func doorless(spec config.Spec, unix bool) (names []string) {
+	if spec.Agent == nil {
 		return nil
 	}
 	for _, s := range spec.Servers {
-		offered := append([]string{"unix"}, s.Transports...) // a socket of its own has each
-		if len(s.Transports) == 0 {
-			offered = append(offered, "http")
-		}
-		if s.OnHost() && !slices.ContainsFunc(offered, func(t string) bool { return slices.Contains(spec.Agent.Transports, t) }) {
+		if s.OnHost() && !fits(s, spec.Agent, unix) {
 			names = append(names, s.Name)
 		}
 	}
 	slices.Sort(names)
 	return names
+}
+
+// fits tells whether a door of the server speaks what the agent speaks. Stdio is
+// carried by a program that goes to the Unix socket.
+func fits(s config.Server, a *config.Agent, unix bool) bool {
+	if unix && a.Speaks(config.Unix) {
+		return true
+	}
+	return slices.ContainsFunc(s.Offered(), func(t string) bool { return a.Speaks(t) && (unix || t != config.Stdio) })
+}
+
+// noDoor names the agent, its transports and the servers they do not lead to.
+func noDoor(spec config.Spec, stuck []string) string {
+	return fmt.Sprintf("agent %s speaks only %s, which is no door to %s",
+		spec.Agent.Path, strings.Join(spec.Agent.Transports, ", "), plural(stuck, "", ""))
 }
 
 func needsProxy(spec config.Spec) bool {

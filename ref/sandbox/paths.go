@@ -62,6 +62,11 @@ func look(s *Spec, program string) (*view, error) {
 			return nil, err
 		}
 	}
+	for _, d := range s.Sockets {
+		if err := v.connect(d); err != nil {
+			return nil, err
+		}
+	}
 	return v, v.addProgram(program)
 }
 
@@ -129,7 +134,24 @@ func (v *view) add(p string, write bool) error {
 	if real != p {
 		v.links[p] = real
 	}
-	v.mounts[real] = wire.Mount{Path: real, Dir: info.IsDir(), Write: write || v.mounts[real].Write}
+	v.mounts[real] = wire.Mount{Path: real, Source: real, Dir: info.IsDir(), Write: write || v.mounts[real].Write}
+	return nil
+}
+
+// connect shows a directory of sockets, at a path of the sandbox's own: what is
+// of the host may not be written to for a mount point, nor be hidden.
+func (v *view) connect(d Sockets) error {
+	for _, m := range v.mounts {
+		if within(d.At, m.Path) || within(m.Path, d.At) {
+			return refuse("Sockets", "%q is where the sockets go: leave %q out", d.At, m.Path)
+		}
+	}
+	for link := range v.links {
+		if within(d.At, link) {
+			return refuse("Sockets", "%q is where the sockets go: leave %q out", d.At, link)
+		}
+	}
+	v.mounts[d.At] = wire.Mount{Path: d.At, Source: d.Dir, Dir: true, Connect: true}
 	return nil
 }
 

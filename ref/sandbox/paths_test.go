@@ -44,6 +44,7 @@ func TestRefused(t *testing.T) {
 		{"standard stream", "Descriptors", func(s *sandbox.Spec) { s.Descriptors = []int{2} }},
 		{"closed descriptor", "Descriptors", func(s *sandbox.Spec) { s.Descriptors = []int{4000} }},
 		{"port twice", "Ports", func(s *sandbox.Spec) { s.Ports = []uint16{1, 0, 0, 1} }},
+		{"sockets over what is shown", "Sockets", func(s *sandbox.Spec) { s.Sockets = []sandbox.Sockets{{Dir: "/tmp", At: "/usr/mcp"}} }},
 		{"limit below 0", "Limits", func(s *sandbox.Spec) { s.Limits.Files = -1 }},
 	} {
 		spec := base

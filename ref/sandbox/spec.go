@@ -50,6 +50,9 @@ type Spec struct {
 	// RO and RW are absolute paths of files and directories to show at the same
 	// place, besides SystemPaths and the program itself.
 	RO, RW []string
+	// Sockets are directories of the host that are shown read-only, and in which
+	// the agent may connect to what listens. SharedNone has none.
+	Sockets []Sockets
 	// Landlock restricts to the same paths once more.
 	Landlock bool
 	Seccomp  Profile
@@ -60,6 +63,12 @@ type Spec struct {
 	// TTY asks for a terminal of the sandbox's own: it controls the agent's
 	// session, and is each stream that has no file. See Sandbox.Terminal.
 	TTY bool
+}
+
+// Sockets is one directory of sockets.
+type Sockets struct {
+	Dir string // absolute, without symbolic links
+	At  string // the path inside, where nothing else is shown
 }
 
 // Limits bound what the agent uses; 0 is no limit.

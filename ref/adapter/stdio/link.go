@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"bridgecheck/ref/adapter/jsonrpc"
 )
@@ -52,6 +53,7 @@ type Link struct {
 	mu      sync.Mutex
 	queue   [][]byte                        // messages for the server
 	queued  int                             // their bytes
+	drained chan struct{}                   // closed when they are all written; nil when nobody waits for it
 	err     error                           // why done is closed
 	handler func(jsonrpc.Message)           // of everything that is no answer to us
 	backlog []jsonrpc.Message               // what came before there was a handler
@@ -132,8 +134,28 @@ func (l *Link) Send(raw []byte) error {
 	return nil
 }
 
-// CloseInput is the server's end of input.
-func (l *Link) CloseInput() { _ = l.in.Close() }
+// drainBound is how long the end of input waits for what was sent before it.
+const drainBound = 500 * time.Millisecond
+
+// CloseInput is the server's end of input, behind what has been sent: a client
+// may say all that it has to say and close. A server that does not read gets it
+// without the rest.
+func (l *Link) CloseInput() {
+	l.mu.Lock()
+	if l.queued > 0 && l.drained == nil {
+		l.drained = make(chan struct{})
+	}
+	drained := l.drained
+	l.mu.Unlock()
+	if drained != nil {
+		select {
+		case <-drained:
+		case <-l.done:
+		case <-time.After(drainBound):
+		}
+	}
+	_ = l.in.Close()
+}
 
 func (l *Link) gone() error { return fmt.Errorf("server %q: %w", l.opts.Server, l.Err()) }
 
@@ -157,6 +179,10 @@ func (l *Link) write() {
 			}
 			l.mu.Lock()
 			l.queued -= len(raw)
+			if l.queued == 0 && l.drained != nil {
+				close(l.drained)
+				l.drained = nil
+			}
 			l.mu.Unlock()
 		}
 	}

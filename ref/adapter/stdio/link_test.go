@@ -221,3 +221,25 @@ func FuzzLink(f *testing.F) {
 		}
 	})
 }
+
+// What was sent comes before the end of input, unless the server does not read.
+func TestEndOfInputComesLast(t *testing.T) {
+	l, in, out := pair(t, stdio.Options{})
+	for range 100 {
+		if err := l.Send([]byte(`{"method":"a"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	go l.CloseInput()
+	text, err := io.ReadAll(in)
+	if lines := bytes.Count(text, []byte("\n")); lines != 100 || err != nil {
+		t.Errorf("%d lines, %v", lines, err)
+	}
+	_ = out.Close()
+
+	l, _, _ = pair(t, stdio.Options{})
+	if err := l.Send([]byte(`{"method":"a"}`)); err != nil {
+		t.Fatal(err)
+	}
+	l.CloseInput() // returns
+}

@@ -71,6 +71,8 @@ func rules(cfg *wire.Config, abi int) []landlock.Rule {
 			writable(landlock.RWDirs(m.Path), true)
 		case m.Write:
 			writable(landlock.RWFiles(m.Path), false)
+		case m.Connect && abi >= abiResolveUnix:
+			all = append(all, landlock.RODirs(m.Path).WithResolveUnix())
 		case m.Dir:
 			all = append(all, landlock.RODirs(m.Path))
 		default:

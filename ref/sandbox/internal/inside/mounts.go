@@ -52,7 +52,7 @@ func openSources(mounts []wire.Mount) ([]source, error) {
 		if !m.Write {
 			attr |= unix.MOUNT_ATTR_RDONLY
 		}
-		tree, err := cloneTree(m.Path, attr)
+		tree, err := cloneTree(m.Source, attr)
 		if err != nil {
 			return nil, err
 		}

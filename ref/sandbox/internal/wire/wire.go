@@ -44,12 +44,13 @@ type Config struct {
 // Stepped tells whether the agent needs what can only be done by its own process.
 func (c *Config) Stepped() bool { return c.TTY || c.Limits.Any() }
 
-// Mount shows one path of the host at the same path inside. Path holds no
-// symbolic link.
+// Mount shows one path of the host, which holds no symbolic link.
 type Mount struct {
-	Path  string
-	Dir   bool
-	Write bool
+	Path    string // inside
+	Source  string // of the host; the same but for sockets
+	Dir     bool
+	Write   bool
+	Connect bool // to the sockets in it, also where it is read-only
 }
 
 // Link is a symbolic link of the new root, for a declared path that led
