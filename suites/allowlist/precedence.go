@@ -30,12 +30,13 @@ var _ = kit.Table(catalog.Case{
 	Level:  catalog.Security,
 	Clause: "5.23",
 	Needs:  []subject.Capability{subject.Connect},
-	Faults: []string{"allow-beats-deny", "empty-allows-all", "bad-rules-dropped"},
+	Faults: []string{"allow-beats-deny", "deny-rules-dropped", "denied-address-dialled", "empty-allows-all", "bad-rules-dropped"},
 	Why:    "Configurations that were not read, or read as empty, have opened everything.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "deny-exact", Value: conflict{itself, itself}.check},
 	{Name: "deny-below-wildcard", Value: conflict{above, itself}.check},
 	{Name: "deny-wildcard", Value: conflict{itself, above}.check},
+	{Name: "deny-address", Value: deniedByAddress},
 	{Name: "deny-star", Value: deniedByStar},
 	{Name: "empty", Value: deniesAll},
 	{Name: "unparsable-type", Value: stops(`"*"`)},
@@ -55,6 +56,21 @@ func (c conflict) check(ctx context.Context, t *kit.T) {
 		t.Attempt(f.name+" with this host denied", f.ask(ctx, denied, u.Authority()), f.refused)
 		t.FarSide("connections for the attempt", u.Heard()-heard, kit.BeNone())
 		t.FarSide("DNS queries for the attempt", t.Queries(u.Name)-queries, kit.BeNone())
+	}
+}
+
+// deniedByAddress denies what an allowed name resolves to.
+func deniedByAddress(ctx context.Context, t *kit.T) {
+	u := t.HTTP()
+	there := subject.Rule{Host: publicAddress, Port: u.Port()}
+	elsewhere := subject.Rule{Host: dead, Port: u.Port()}
+	allowed := t.Start(ctx, subject.Spec{Allow: []subject.Rule{u.Rule()}, Deny: []subject.Rule{elsewhere}}).Agent
+	denied := t.Start(ctx, subject.Spec{Allow: []subject.Rule{u.Rule()}, Deny: []subject.Rule{there}}).Agent
+	for _, f := range forms(t) {
+		t.Control(f.name+" with another address denied", f.ask(ctx, allowed, u.Authority()), kit.BeStatus(200))
+		heard := u.Heard()
+		t.Attempt(f.name+" with the name's address denied", f.ask(ctx, denied, u.Authority()), kit.BeStatus(403, 502))
+		t.FarSide("connections for the attempt", u.Heard()-heard, kit.BeNone())
 	}
 }
 
