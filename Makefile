@@ -7,6 +7,7 @@
 SUBJECT  ?= ref-native
 RESULTS  ?= results
 FUZZTIME ?= 10s
+SOAK     ?= 10m
 
 go_folders := ref suites fakes containers ci
 programs   := ./ref/cmd/refbridge ./suites/cmd/bridgecheck ./fakes/cmd/probe ./fakes/cmd/fakemcp ./fakes/cmd/knob
@@ -18,7 +19,7 @@ on = $(filter-out 0,$($1))
 buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint verify case report list explain cases conformance mutants doctor fuzz bench clean
+.PHONY: help build test lint verify case report list explain cases conformance mutants doctor soak fuzz bench clean
 
 help: ## Show this help
 	@awk -F ':.*## ' \
@@ -76,6 +77,9 @@ mutants: build ## Demand that each planted fault is caught by every check that n
 doctor: build ## Tell what this host can enforce, and what is missing
 	@build/bridgecheck doctor
 
+soak: build ## End phases in every way for SOAK, and demand that nothing is left
+	build/bridgecheck soak --subject '$(SUBJECT)' --for '$(SOAK)'
+
 fuzz: ## Run each fuzz target for FUZZTIME
 	@set -e; for file in $$(grep -rl '^func Fuzz' --include='*_test.go' $(go_folders)); do \
 	  for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$$file"); do \
@@ -98,3 +102,4 @@ clean: ## Remove build/ and results/
 ##   STRICT=1  anything this host cannot show counts as red, a missing engine too
 ##   FULL=1    mutants: run every check against every fault
 ##   FUZZTIME  how long each fuzz target runs (10s)
+##   SOAK      how long the soak lasts (10m)

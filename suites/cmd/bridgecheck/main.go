@@ -81,6 +81,6 @@ ref-native, is one.`,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
 	}
-	cmd.AddCommand(verifyCommand(), mutantsCommand(), listCommand(), explainCommand(), reportCommand(), gateCommand(), subjectCommand(), doctorCommand(), cellCommand(), suiteCommand())
+	cmd.AddCommand(verifyCommand(), mutantsCommand(), listCommand(), explainCommand(), reportCommand(), gateCommand(), subjectCommand(), doctorCommand(), soakCommand(), cellCommand(), suiteCommand(), soakHereCommand())
 	return cmd
 }
