@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -92,7 +93,9 @@ func (f *mutantsFlags) choose(faults []mutants.Fault) []mutants.Fault {
 	}
 	return slices.DeleteFunc(faults, func(m mutants.Fault) bool {
 		return !slices.ContainsFunc(f.names, func(name string) bool {
-			return name == m.Name || slices.Contains(m.Cases, name)
+			return name == m.Name || slices.ContainsFunc(m.Cases, func(id string) bool {
+				return id == name || strings.HasPrefix(id, name+".") // a check means all its rows
+			})
 		})
 	})
 }
