@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -36,7 +37,8 @@ func TestCensus(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := strings.Join(now.beyond(before), "\n")
-	for _, want := range []string{": sleep 1000", "socket: unix", "file: " + dir + "/socket", "descriptors of this process"} {
+	process := fmt.Sprintf("process %d: sleep", cmd.Process.Pid)
+	for _, want := range []string{process, "socket: unix", "file: " + dir + "/socket", "descriptors of this process"} {
 		if !strings.Contains(left, want) {
 			t.Errorf("%q is not seen in\n%s", want, left)
 		}
@@ -48,7 +50,7 @@ func TestCensus(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range now.beyond(before) {
-		if strings.Contains(line, "sleep 1000") || strings.Contains(line, work) || strings.Contains(line, "descriptors") {
+		if strings.Contains(line, process) || strings.Contains(line, work) || strings.Contains(line, "descriptors") {
 			t.Errorf("%s is seen after it has gone", line)
 		}
 	}
