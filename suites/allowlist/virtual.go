@@ -56,7 +56,7 @@ var _ = kit.Table(catalog.Case{
 func whoAmI(ctx context.Context, phase *kit.Phase, w way) attempt.Observation {
 	path := ""
 	for _, d := range phase.Ready(ctx).Doors {
-		if d.Kind == "proxy" {
+		if d.Kind == "proxy" && d.Transport == "http" {
 			path = part(d.URL).Path
 		}
 	}

@@ -83,11 +83,12 @@ func (p *Phase) Ready(ctx context.Context) subject.Event {
 	return p.AwaitEvent(ctx, subject.EventReady, nil)
 }
 
-// Door is the URL of the door of a kind to a server, as the ready event tells it.
+// Door is the URL of the door of a kind to a server, for streamable HTTP, as the
+// ready event tells it.
 func (p *Phase) Door(ctx context.Context, server, kind string) string {
 	ginkgo.GinkgoHelper()
 	for _, d := range p.Ready(ctx).Doors {
-		if d.Server == server && d.Kind == kind {
+		if d.Server == server && d.Kind == kind && d.Transport == "http" {
 			return d.URL
 		}
 	}
