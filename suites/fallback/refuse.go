@@ -60,7 +60,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "7.10",
 	Needs:  []subject.Capability{subject.NetNS, subject.Events},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"isolation-given-up", "containment-weakened", "relay-dropped-in-silence"},
+	Faults: []string{"isolation-given-up", "containment-weakened", "relay-dropped-in-silence", "policy-off-wins", "host-server-hosts-ignored", "read-only-overridden"},
 	Why:    "Who writes isolated means it; a warning in a log that nobody reads is not a refusal.",
 }, []kit.Row[weakened]{
 	{Name: "isolated-with-open-server", Value: weakened{names: "unbounded", spec: func(t *kit.T) subject.Spec {
@@ -77,6 +77,19 @@ var _ = kit.Table(catalog.Case{
 	}}},
 	{Name: "path-missing", Value: weakened{names: "/nowhere/declared", spec: func(*kit.T) subject.Spec {
 		return subject.Spec{Paths: &subject.Paths{RW: []string{"/nowhere/declared"}}}
+	}}},
+	{Name: "isolated-without-isolation", Value: weakened{names: "policy", spec: func(*kit.T) subject.Spec {
+		return subject.Spec{Network: "isolated", Policy: "off"}
+	}}},
+	{Name: "host-server-with-hosts", Value: weakened{names: "narrowed", spec: func(t *kit.T) subject.Spec {
+		t.Require(subject.HostServers)
+		server := t.Server("narrowed")
+		server.AllowedHosts = []subject.Rule{rule("a.example.test")}
+		return subject.Spec{Servers: []subject.Server{server}}
+	}}},
+	{Name: "path-ro-and-rw", Value: weakened{names: "twice", spec: func(t *kit.T) subject.Spec {
+		both := []string{t.Dir("twice")}
+		return subject.Spec{Paths: &subject.Paths{RO: both, RW: both}}
 	}}},
 	{Name: "containment", Value: weakened{knob: "deny-pidns", names: "contained", spec: func(t *kit.T) subject.Spec {
 		t.Require(subject.HostServers)

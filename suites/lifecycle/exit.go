@@ -17,8 +17,9 @@ type end struct {
 	exit   int             // of the subject
 	code   int             // of the event, unless signal is set
 	signal string
-	// spec makes a phase whose agent never runs.
+	// spec makes a phase whose agent never runs, told ends it before that.
 	spec func(*kit.T) subject.Spec
+	told syscall.Signal
 }
 
 var _ = kit.Table(catalog.Case{
@@ -29,7 +30,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "6.10",
 	Needs:  []subject.Capability{subject.Events},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"signal-told-as-0"},
+	Faults: []string{"signal-told-as-0", "unstarted-told-as-0"},
 	Why:    "A job that was killed for its memory and reported 0 has passed in CI.",
 }, []kit.Row[end]{
 	{Name: "code-0", Value: end{exit: 0}},
@@ -41,6 +42,7 @@ var _ = kit.Table(catalog.Case{
 	{Name: "missing", Value: end{spec: missing, exit: 127, code: 127}},
 	{Name: "not-executable", Value: end{spec: unexecutable, exit: 126, code: 126}},
 	{Name: "own-failure", Value: end{spec: badServer, exit: 125, code: 125}},
+	{Name: "before-agent", Value: end{spec: lateServer, told: syscall.SIGTERM, exit: 128 + int(syscall.SIGTERM), signal: "SIGTERM"}},
 }, func(ctx context.Context, t *kit.T, e end) {
 	e.order.Op = attempt.OpExit
 	phase := t.Start(ctx, subject.Spec{})
@@ -48,6 +50,10 @@ var _ = kit.Table(catalog.Case{
 	if e.spec != nil {
 		t.Control("an agent that can run", phase.Wait(ctx), kit.Be(kit.Exit{}))
 		phase = t.Start(ctx, e.spec(t))
+	}
+	if e.told != 0 {
+		t.Await(ctx, "a server is being started", func() bool { return len(t.Announced("late")) > 0 })
+		phase.Signal(e.told)
 	}
 	t.Attempt("the subject's exit", phase.Wait(ctx), kit.Be(kit.Exit{Code: e.exit}))
 	told(t, phase, e.code, e.signal)
@@ -80,4 +86,10 @@ func unexecutable(t *kit.T) subject.Spec {
 func badServer(t *kit.T) subject.Spec {
 	t.Require(subject.HostServers)
 	return subject.Spec{Servers: []subject.Server{t.Server("bad", "--die-at-start", "3")}}
+}
+
+// lateServer keeps the agent from starting for longer than the check takes.
+func lateServer(t *kit.T) subject.Spec {
+	t.Require(subject.HostServers)
+	return subject.Spec{Servers: []subject.Server{t.Server("late", "--start-delay", "20s")}}
 }
