@@ -37,6 +37,8 @@ type Case struct {
 	Needs []subject.Capability
 	// Host are facts the cell must have for the check to be possible.
 	Host []HostFact
+	// RowHost are facts that only some of the rows need.
+	RowHost []HostFact
 	// Faults are the planted faults that must turn the check red.
 	Faults []string
 	// Rows are the table rows, each an id of its own (ID.row).

@@ -22,15 +22,16 @@ type access struct {
 }
 
 var _ = kit.Table(catalog.Case{
-	ID:     "ESC-015",
-	Title:  "touches no file outside the declared paths",
-	Must:   "Files outside the declared paths MUST NOT be readable or writable, and those declared read-only not writable; symbolic links and .. change nothing.",
-	Level:  catalog.Security,
-	Clause: "11.15",
-	Needs:  []subject.Capability{subject.Landlock},
-	Host:   []catalog.HostFact{catalog.HostLandlock},
-	Faults: []string{"host-files-shown", "read-only-ignored"},
-	Why:    "An agent works on a checkout; the keys of its user lie two folders beside it.",
+	ID:      "ESC-015",
+	Title:   "touches no file outside the declared paths",
+	Must:    "Files outside the declared paths MUST NOT be readable or writable, and those declared read-only not writable; symbolic links and .. change nothing.",
+	Level:   catalog.Security,
+	Clause:  "11.15",
+	Needs:   []subject.Capability{subject.Landlock},
+	Host:    []catalog.HostFact{catalog.HostLandlock},
+	RowHost: []catalog.HostFact{catalog.HostRoot, catalog.HostTwoUIDs},
+	Faults:  []string{"host-files-shown", "read-only-ignored"},
+	Why:     "An agent works on a checkout; the keys of its user lie two folders beside it.",
 }, []kit.Row[access]{
 	{Name: "read", Value: access{op: attempt.OpReadFile, path: "/secret/file"}},
 	{Name: "read-dotdot", Value: access{op: attempt.OpReadFile, path: "/rw/../secret/file"}},

@@ -25,15 +25,16 @@ type way struct {
 var unreachable = []string{"ENETUNREACH", "EACCES", "EPERM", "EADDRNOTAVAIL", "ECONNREFUSED"}
 
 var _ = kit.Table(catalog.Case{
-	ID:     "ESC-001",
-	Title:  "cannot reach a host by packets of its own",
-	Must:   "TCP, UDP, ICMP and raw packets to a live host address, IPv4 and IPv6, MUST fail locally, and the host MUST NOT hear of them.",
-	Level:  catalog.Security,
-	Clause: "11.1",
-	Needs:  []subject.Capability{subject.NetNS},
-	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"host-netns-shared"},
-	Why:    "The proxy is the only way out only if there is no other.",
+	ID:      "ESC-001",
+	Title:   "cannot reach a host by packets of its own",
+	Must:    "TCP, UDP, ICMP and raw packets to a live host address, IPv4 and IPv6, MUST fail locally, and the host MUST NOT hear of them.",
+	Level:   catalog.Security,
+	Clause:  "11.1",
+	Needs:   []subject.Capability{subject.NetNS},
+	Host:    []catalog.HostFact{catalog.HostUserNS},
+	RowHost: []catalog.HostFact{catalog.HostRoot},
+	Faults:  []string{"host-netns-shared"},
+	Why:     "The proxy is the only way out only if there is no other.",
 }, []kit.Row[way]{
 	{Name: "tcp4", Value: way{"tcp4", upstream.RawEcho, "203.0.113.20", unreachable}},
 	{Name: "tcp6", Value: way{"tcp6", upstream.RawEcho, "2001:db8::20", unreachable}},

@@ -14,13 +14,14 @@ import (
 )
 
 var _ = kit.Table(catalog.Case{
-	ID:     "ESC-010",
-	Title:  "has no capability and cannot gain one",
-	Must:   "no_new_privs MUST be set and no capability MUST be left, in the bounding set too; set-uid programs gain nothing.",
-	Level:  catalog.Security,
-	Clause: "11.10",
-	Faults: []string{"capabilities-kept", "bounding-set-kept"},
-	Why:    "A capability in the agent's user namespace is enough to take its network apart; one in the bounding set comes back with the next exec.",
+	ID:      "ESC-010",
+	Title:   "has no capability and cannot gain one",
+	Must:    "no_new_privs MUST be set and no capability MUST be left, in the bounding set too; set-uid programs gain nothing.",
+	Level:   catalog.Security,
+	Clause:  "11.10",
+	RowHost: []catalog.HostFact{catalog.HostTwoUIDs},
+	Faults:  []string{"capabilities-kept", "bounding-set-kept"},
+	Why:     "A capability in the agent's user namespace is enough to take its network apart; one in the bounding set comes back with the next exec.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "sets", Value: capabilitySets},
 	{Name: "set-uid", Value: setUID},

@@ -14,19 +14,21 @@ import (
 )
 
 var _ = kit.Table(catalog.Case{
-	ID:     "LIF-014",
-	Title:  "keeps the servers' sockets where nobody else can come in",
-	Must:   "The socket directory MUST be 0700 and owned by the caller; another user MUST NOT be able to connect; a planted symlink MUST be refused.",
-	Level:  catalog.Security,
-	Clause: "6.14",
-	Needs:  []subject.Capability{subject.HostServers, subject.Events},
-	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"socket-directory-open", "runtime-symlink-followed"},
-	Why:    "A server on a Unix socket acts for whoever connects, and /tmp is everybody's.",
+	ID:      "LIF-014",
+	Title:   "keeps the servers' sockets where nobody else can come in",
+	Must:    "The socket directory MUST be 0700 and owned by the caller; another user MUST NOT be able to connect; a planted symlink MUST be refused.",
+	Level:   catalog.Security,
+	Clause:  "6.14",
+	Needs:   []subject.Capability{subject.HostServers, subject.Events},
+	Host:    []catalog.HostFact{catalog.HostUserNS},
+	RowHost: []catalog.HostFact{catalog.HostTwoUIDs},
+	Faults:  []string{"socket-directory-open", "runtime-symlink-followed", "runtime-base-open"},
+	Why:     "A server on a Unix socket acts for whoever connects, and /tmp is everybody's.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "mode", Value: closedDirectory},
 	{Name: "other-user", Value: otherUser},
 	{Name: "symlink", Value: plantedSymlink},
+	{Name: "base-open", Value: openBase},
 }, func(ctx context.Context, t *kit.T, body func(context.Context, *kit.T)) { body(ctx, t) })
 
 func closedDirectory(ctx context.Context, t *kit.T) {
@@ -71,6 +73,23 @@ func plantedSymlink(ctx context.Context, t *kit.T) {
 	if err != nil {
 		t.Fatal("read directory: %v", err)
 	}
+}
+
+// openBase lets everybody write to the runtime directory: without the sticky
+// bit, who writes there can put a directory of his own in the subject's place.
+func openBase(ctx context.Context, t *kit.T) {
+	base := t.Dir("base")
+	for _, mode := range []os.FileMode{0o777 | os.ModeSticky, 0o777} {
+		if err := os.Chmod(base, mode); err != nil {
+			t.Fatal("open the runtime directory: %v", err)
+		}
+		if mode&os.ModeSticky != 0 {
+			t.Control("the directory with the sticky bit", socketOf(ctx, t, &subject.Paths{Runtime: base}), kit.Differ(""))
+		}
+	}
+	phase := t.Start(ctx, subject.Spec{Servers: []subject.Server{t.Server("behind")}, Paths: &subject.Paths{Runtime: base}})
+	t.Attempt("the directory without it", phase.Fate(ctx), kit.Be("exit code 125"))
+	t.Attempt("error events", phase.Events(subject.EventError), kit.Differ([]subject.Event(nil)))
 }
 
 // socketOf runs a phase with a server and returns the path of its socket.

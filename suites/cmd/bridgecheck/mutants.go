@@ -144,21 +144,42 @@ func verifier(bin, dir string) mutants.Verify {
 			return report.Verdict{}, fmt.Errorf("results: %w", err)
 		}
 		defer log.Close()
-		q := runner.Request{Bin: bin, Subject: s.Binary, Select: s.IDs, Cells: cellsFor(s.IDs), Results: results, Shards: 1, Seed: 1}
-		return judgeRun(ctx, q, report.Options{
+		q := runner.Request{
+			Bin: bin, Subject: s.Binary, Select: s.IDs, Cells: []string{runner.UserCell},
+			Results: results, Shards: shardsFor(s.IDs), Seed: 1,
+		}
+		opts := report.Options{
 			Selection: s.IDs, Registered: catalog.All(), SubjectIsOurs: true,
 			SubjectArg: s.Binary, Label: s.Label, Cells: q.Cells, Moot: mootDoors,
-		}, log, io.Discard), nil
+		}
+		facts, err := runner.Run(ctx, q, log, io.Discard)
+		if asRoot := needRoot(s.IDs); len(asRoot) > 0 && err == nil {
+			q.Select, q.Cells = asRoot, []string{runner.RootCell}
+			var more []report.Facts
+			more, err = runner.Run(ctx, q, log, io.Discard)
+			facts, opts.Cells = append(facts, more...), append(opts.Cells, runner.RootCell)
+		}
+		if err != nil {
+			opts.Problems = append(opts.Problems, err.Error())
+		}
+		return report.Judge(facts, opts), nil
 	}
 }
 
-// cellsFor adds the root cell only where a check needs it.
-func cellsFor(ids []string) []string {
-	for _, id := range ids {
-		c, _ := catalog.Get(id)
-		if slices.Contains(c.Host, catalog.HostRoot) || slices.Contains(c.Host, catalog.HostTwoUIDs) {
-			return []string{runner.UserCell, runner.RootCell}
-		}
+// shardsFor divides a long list, as the control's: a fault has few checks.
+func shardsFor(ids []string) int {
+	if len(ids) > 20 {
+		return 2
 	}
-	return []string{runner.UserCell}
+	return 1
+}
+
+// needRoot are the checks, or rows, that only a root cell can run as a whole.
+func needRoot(ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		check, _, _ := strings.Cut(id, ".")
+		c, _ := catalog.Get(check)
+		needs := slices.Concat(c.Host, c.RowHost)
+		return !slices.Contains(needs, catalog.HostRoot) && !slices.Contains(needs, catalog.HostTwoUIDs)
+	})
 }
