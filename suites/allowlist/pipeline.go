@@ -21,7 +21,7 @@ var _ = kit.Table(catalog.Case{
 	Level:  catalog.Security,
 	Clause: "5.18",
 	Needs:  []subject.Capability{subject.AbsoluteForm},
-	Faults: []string{"first-request-judged", "read-on-after-refusal", "refused-body-is-a-request"},
+	Faults: []string{"first-request-judged", "read-on-after-refusal", "refused-body-is-a-request", "tunnel-serves-any-authority"},
 	Why:    "Proxies have judged the first request of a connection and forwarded the second without a look.",
 }, []kit.Row[func(ctx context.Context, t *kit.T, agent *kit.Agent, allowed, blocked *kit.Upstream)]{
 	{Name: "pipelined", Value: pipelined},
@@ -29,6 +29,7 @@ var _ = kit.Table(catalog.Case{
 	{Name: "connect-second", Value: connectSecond},
 	{Name: "after-refusal", Value: afterRefusal},
 	{Name: "body-of-refused", Value: bodyOfRefused},
+	{Name: "in-tunnel", Value: inTunnel},
 }, func(ctx context.Context, t *kit.T, run func(ctx context.Context, t *kit.T, agent *kit.Agent, allowed, blocked *kit.Upstream)) {
 	allowed, blocked := t.HTTP(), t.HTTP()
 	agent := t.Start(ctx, subject.Spec{Allow: []subject.Rule{allowed.Rule()}}).Agent
@@ -73,6 +74,31 @@ func bodyOfRefused(ctx context.Context, t *kit.T, agent *kit.Agent, allowed, blo
 	answer := exchange(ctx, agent, post+body)
 	t.Attempt("answers to a forbidden request with a request as its body", len(statuses(answer)), kit.Be(1))
 	t.FarSide("requests at the declared host for the attempt", len(allowed.Requests())-before, kit.BeNone())
+}
+
+// inTunnel asks for other authorities in a tunnel to a server.
+func inTunnel(ctx context.Context, t *kit.T, _ *kit.Agent, _, blocked *kit.Upstream) {
+	for _, need := range []subject.Capability{subject.Connect, subject.VirtualNames, subject.HostServers} {
+		t.Require(need)
+	}
+	phase := t.Start(ctx, subject.Spec{Servers: []subject.Server{t.Server("near"), t.Server("beside")}})
+	door := part(phase.Door(ctx, "near", "proxy"))
+	ask := func(authority string) attempt.Observation {
+		opened := phase.Agent.Connect(ctx, "near.mcp.internal:80")
+		t.Control("a tunnel to the server", opened, kit.BeStatus(200))
+		body := kit.Initialize("2025-06-18", "{}")
+		phase.Agent.Send(ctx, "tunnel", fmt.Appendf(nil, "POST http://%s%s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"+
+			"Accept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n%s", authority, door.Path, authority, len(body), body))
+		answer := phase.Agent.Receive(ctx, "tunnel", "head")
+		phase.Agent.Close(ctx, "tunnel")
+		return answer
+	}
+	t.Control("a request for the server in the tunnel", ask("near.mcp.internal"), kit.BeStatus(200))
+	before := len(t.Announced("near")) + len(t.Announced("beside"))
+	for _, other := range []string{"near.mcp.internal:81", "beside.mcp.internal", blocked.Authority()} {
+		t.Attempt("a request for "+other+" in the tunnel", ask(other), kit.BeRefusal())
+	}
+	t.FarSide("what the servers have heard since", len(t.Announced("near"))+len(t.Announced("beside"))-before, kit.BeNone())
 }
 
 // get is a request in absolute form.
