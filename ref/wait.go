@@ -133,6 +133,9 @@ func errorEvent(err error) event.Error {
 	case errors.As(err, &refusal):
 		e.Stage, e.Errno, e.Causes = "plan", refusal.Errno, refusal.Causes
 		e.Reason = refusal.Reason
+		if refusal.Fix != "" {
+			e.Reason += "; " + refusal.Fix
+		}
 		if refusal.Stage != "" {
 			e.Stage = refusal.Stage
 		}

@@ -69,7 +69,9 @@ func TestProblems(t *testing.T) {
 		file string
 		want []string // one a problem, each a part of the line it must begin with and of its text, split by |
 	}{
-		"unknown key":            {"alow: []", []string{"soda.yaml:1: alow: |the keys here are mcp_servers, allow"}},
+		"unknown key":            {"nonsense: []", []string{"soda.yaml:1: nonsense: |the keys here are mcp_servers, allow"}},
+		"mistyped key":           {"alow: []", []string{"soda.yaml:1: alow: |did you mean allow?"}},
+		"mistyped and so absent": {"mcp_servers:\n  a: {comand: x}\n", []string{"soda.yaml:2: mcp_servers.a.comand: unknown key; did you mean command?"}},
 		"unknown server key":     {server("    comand: x\n"), []string{"soda.yaml:4: mcp_servers.jira.comand: unknown key|command"}},
 		"key twice":              {"policy: off\nnetwork: auto\npolicy: off\n", []string{"soda.yaml:3: policy: the key stands twice|line 1"}},
 		"server twice":           {server("  jira:\n    command: \"true\"\n"), []string{"soda.yaml:4: mcp_servers.jira: the key stands twice|line 2"}},

@@ -8,42 +8,43 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// soda is the subset of soda.yaml that concerns the bridge.
+// soda is the subset of soda.yaml that concerns the bridge. The doc of a field
+// is what an editor shows, see [Schema].
 type soda struct {
-	MCPServers ast.Node `json:"mcp_servers"`
+	MCPServers ast.Node `json:"mcp_servers" doc:"The MCP servers, by name."`
 
-	Allow    []Rule       `json:"allow"`
-	Deny     []Rule       `json:"deny"`
-	Relays   []Relay      `json:"relays"`
-	Proxy    *Proxy       `json:"proxy"`
-	Network  string       `json:"network"`
-	Policy   string       `json:"policy"`
-	Paths    *Paths       `json:"paths"`
-	Limits   *Limits      `json:"limits"`
-	Seccomp  string       `json:"seccomp"`
-	Timeouts sodaTimeouts `json:"timeouts"`
-	Resolver string       `json:"resolver"`
+	Allow    []Rule       `json:"allow" doc:"Hosts that the agent may reach besides its servers; without any, none."`
+	Deny     []Rule       `json:"deny" doc:"Hosts that it may not reach although a rule of allow says so."`
+	Relays   []Relay      `json:"relays" doc:"Loopback ports of the sandbox that lead to Unix sockets of this host."`
+	Proxy    *Proxy       `json:"proxy" doc:"The egress proxy, which is the only way out."`
+	Network  string       `json:"network" doc:"auto (the default) lets the servers decide; isolated insists; shared is the host's network."`
+	Policy   string       `json:"policy" doc:"What happens where this host cannot isolate: require (the default) refuses, prefer goes on with less and says so, off never isolates."`
+	Paths    *Paths       `json:"paths" doc:"What the agent sees of the host's files, by absolute paths."`
+	Limits   *Limits      `json:"limits" doc:"What one phase may use; 0 is the default."`
+	Seccomp  string       `json:"seccomp" doc:"The filter of system calls: baseline (the default), strict, or off."`
+	Timeouts sodaTimeouts `json:"timeouts" doc:"When to give up."`
+	Resolver string       `json:"resolver" doc:"The DNS server to ask, as 192.0.2.53:53; without it, the system's."`
 }
 
 type sodaTimeouts struct {
-	Idle    time.Duration `json:"idle"`
-	Connect time.Duration `json:"connect"`
-	Phase   time.Duration `json:"phase"`
+	Idle    time.Duration `json:"idle" doc:"Silence in both directions that ends a connection."`
+	Connect time.Duration `json:"connect" doc:"How long a server of the network may take to answer a connection."`
+	Phase   time.Duration `json:"phase" doc:"How long the agent may run; then the phase ends with code 124."`
 }
 
 type sodaServer struct {
-	Names        []string          `json:"names"`
-	Placement    string            `json:"placement"`
-	Command      string            `json:"command"`
-	Args         []string          `json:"args"`
-	Env          map[string]string `json:"env"`
-	URL          string            `json:"url"`
-	AllowedHosts []Rule            `json:"allowed_hosts"`
-	Transports   []string          `json:"transports"`
-	Port         int               `json:"port"`
-	Containment  string            `json:"containment"`
-	StartTimeout time.Duration     `json:"start_timeout"`
-	StopTimeout  time.Duration     `json:"stop_timeout"`
+	Names        []string          `json:"names" doc:"What the agent calls it, as host:port; without any, NAME.mcp.internal:80."`
+	Placement    string            `json:"placement" doc:"sandbox (the default): started by the agent; host: started here, with the host's network."`
+	Command      string            `json:"command" doc:"The program that speaks MCP on its standard streams."`
+	Args         []string          `json:"args" doc:"Its arguments."`
+	Env          map[string]string `json:"env" doc:"Its own variables; ${NAME} stands for one of the caller's."`
+	URL          string            `json:"url" doc:"Where a server listens that is started by somebody else, as http://127.0.0.1:PORT/PATH."`
+	AllowedHosts []Rule            `json:"allowed_hosts" doc:"Hosts that a server in the sandbox may reach; without the key the network is shared."`
+	Transports   []string          `json:"transports" doc:"How the agent reaches it: http (the default), sse."`
+	Port         int               `json:"port" doc:"Its loopback port in the sandbox; without one, the next that is free."`
+	Containment  string            `json:"containment" doc:"How its processes are held together: namespace (the default), or process-group for one that needs ssh, sudo or ping."`
+	StartTimeout time.Duration     `json:"start_timeout" doc:"How long it may take to answer its first request."`
+	StopTimeout  time.Duration     `json:"stop_timeout" doc:"How long each step of stopping it may take: end of input, SIGTERM, SIGKILL."`
 }
 
 // ParseSODA reads a soda.yaml: mcp_servers maps names to servers, durations

@@ -26,6 +26,7 @@ type decoder struct {
 	file     string
 	lines    map[string]int
 	problems []Problem
+	mistyped []string // fields that are missing since their key is mistyped
 }
 
 func (d *decoder) problem(line int, field, message, fix string) {
@@ -145,7 +146,12 @@ func (d *decoder) structure(n ast.Node, v reflect.Value, field string) {
 	d.pairs(n, field, func(key, at string, value ast.Node) {
 		i, ok := index[key]
 		if !ok {
-			d.problem(d.lines[at], at, "unknown key", "the keys here are "+strings.Join(known, ", "))
+			fix := "the keys here are " + strings.Join(known, ", ")
+			if meant := nearest(key, known); meant != "" {
+				fix = "did you mean " + meant + "?"
+				d.mistyped = append(d.mistyped, strings.TrimSuffix(at, key)+meant)
+			}
+			d.problem(d.lines[at], at, "unknown key", fix)
 			return
 		}
 		d.decode(value, v.Field(i), at)

@@ -34,7 +34,7 @@ type validator struct {
 // at reports a problem of a field, at its line or at that of what holds it. A
 // field that could not be read has its zero value: that is no second problem.
 func (v *validator) at(field, message, fix string) {
-	if slices.ContainsFunc(v.problems[:v.decoded], func(p Problem) bool {
+	if slices.Contains(v.mistyped, field) || slices.ContainsFunc(v.problems[:v.decoded], func(p Problem) bool {
 		return p.Field == field || strings.HasPrefix(p.Field, field+".")
 	}) {
 		return
@@ -116,14 +116,14 @@ func (v *validator) words(field string, values []string, words ...string) {
 
 func (v *validator) options() {
 	s := v.spec
-	v.word("network", s.Network, "auto", "isolated", "shared")
-	v.word("policy", s.Policy, "require", "prefer", "off")
-	v.word("seccomp", s.Seccomp, "baseline", "strict", "off")
+	v.word("network", s.Network, networks...)
+	v.word("policy", s.Policy, policies...)
+	v.word("seccomp", s.Seccomp, profiles...)
 	if s.Network == "isolated" && s.Policy == "off" {
 		v.at("policy", "off never isolates, and network asks for isolated", "write require or prefer, or network: shared")
 	}
 	if s.Proxy != nil {
-		v.word("proxy.mode", s.Proxy.Mode, "on", "off")
+		v.word("proxy.mode", s.Proxy.Mode, switches...)
 		if status := s.Proxy.RefuseStatus; status != 0 && status != 502 && status != 403 {
 			v.at("proxy.refuse_status", fmt.Sprintf("%d is not offered", status), "write 502 or 403")
 		}

@@ -24,9 +24,9 @@ func (v *validator) server(field string, s Server) {
 		v.at(field+".name", fmt.Sprintf("%q is no server name", s.Name), "use 1 to 63 letters, digits, dots, dashes and underscores, the first and last a letter or digit")
 	}
 	v.word(field+".kind", s.Kind, "stdio", "http", "unix")
-	v.word(field+".placement", s.Placement, "sandbox", "host")
-	v.word(field+".containment", s.Containment, "namespace", "process-group")
-	v.words(field+".transports", s.Transports, "http", "sse")
+	v.word(field+".placement", s.Placement, placements...)
+	v.word(field+".containment", s.Containment, containments...)
+	v.words(field+".transports", s.Transports, transports...)
 	v.environment(field+".env", s.Env)
 	v.rules(field+".allowed_hosts", s.AllowedHosts)
 	v.hosts(field, s)

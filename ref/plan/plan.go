@@ -56,13 +56,18 @@ type Plan struct {
 // Refusal is the decision that the phase must not run.
 type Refusal struct {
 	Reason  string
+	Fix     string // what to write instead, where the specification is the cause
 	Servers []string
 	Missing // of the host; the zero value when the specification is the cause
 }
 
-// Error is the reason, and a line for each candidate of a cause.
+// Error is the reason and the fix, and a line for each candidate of a cause.
 func (r *Refusal) Error() string {
-	return strings.Join(append([]string{r.summary()}, r.Causes...), "\n  perhaps: ")
+	text := r.summary()
+	if r.Fix != "" {
+		text += "; " + r.Fix
+	}
+	return strings.Join(append([]string{text}, r.Causes...), "\n  perhaps: ")
 }
 
 // summary is one line: the reason, and the host's own if it has one.

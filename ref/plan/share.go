@@ -31,14 +31,21 @@ func sharing(spec config.Spec, host Host) *wish {
 	if open := undeclared(spec); len(open) > 0 {
 		return &wish{
 			refused: required && network == "isolated",
-			Refusal: Refusal{Servers: open, Reason: plural(open, "runs", "run") + " in the sandbox without allowed_hosts"},
+			Refusal: Refusal{
+				Servers: open, Reason: plural(open, "runs", "run") + " in the sandbox without allowed_hosts",
+				Fix: "declare them, write placement: host, or leave network: isolated out",
+			},
 		}
 	}
 	if stuck := doorless(spec, true); len(stuck) > 0 {
-		return &wish{refused: required, Refusal: Refusal{Servers: stuck, Reason: noDoor(spec, stuck)}}
+		return &wish{refused: required, Refusal: Refusal{
+			Servers: stuck, Reason: noDoor(spec, stuck), Fix: "offer a transport that it speaks, or write policy: prefer",
+		}}
 	}
 	if !spec.ProxyOn() && needsProxy(spec) {
-		return &wish{refused: required, Refusal: Refusal{Reason: "hosts are allowed, and the proxy that would lead to them is off"}}
+		return &wish{refused: required, Refusal: Refusal{
+			Reason: "hosts are allowed, and the proxy that would lead to them is off", Fix: "write proxy.mode: on, or remove the hosts",
+		}}
 	}
 	for _, missing := range []*Missing{host.UserNS, host.NetNS} {
 		if missing != nil {
@@ -52,10 +59,12 @@ func sharing(spec config.Spec, host Host) *wish {
 func (p *Plan) share(spec config.Spec, host Host, why Refusal) error {
 	if len(spec.Relays) > 0 {
 		why.Reason += "; then a relay would open its socket to everybody on this host"
+		why.Fix = "remove the relays, or what shares the network"
 		return &why
 	}
 	if len(spec.Routes) > 0 {
 		why.Reason += "; then there is no proxy port for the routes"
+		why.Fix = "remove the routes, or what shares the network"
 		return &why
 	}
 	p.Mode, p.Level, p.Servers, p.Proxy = Shared, SharedUserNS, why.Servers, false

@@ -3,7 +3,7 @@
 //	refbridge run -c soda.yaml -- COMMAND…      for people
 //	refbridge run --spec FILE [--events FILE] [--control FD] [--dry-run]
 //	refbridge stdio [--socket PATH] NAME         for agents that speak only stdio
-//	refbridge describe | validate -c FILE | doctor
+//	refbridge describe | validate -c FILE | schema | doctor
 //
 // The exit code of run is the agent's; 128+N when signal N ended it, 124 when
 // the phase ran out of time, 125 for a failure of the bridge's own.
@@ -47,7 +47,7 @@ func execute() int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(runCommand(), describeCommand(), validateCommand(), doctorCommand(), stdioCommand())
+	root.AddCommand(runCommand(), describeCommand(), validateCommand(), schemaCommand(), doctorCommand(), stdioCommand())
 	var code exitCode
 	switch err := root.Execute(); {
 	case err == nil:

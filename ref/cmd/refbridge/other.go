@@ -32,7 +32,7 @@ func validateCommand() *cobra.Command {
 				return err
 			}
 			if _, err := config.ParseSODA(file, data, os.LookupEnv); err != nil {
-				fmt.Fprintln(os.Stderr, err)
+				screen{Writer: os.Stderr}.wrong(file, err) // all of it, however long
 				return exitCode(1)
 			}
 			fmt.Printf("%s: ok\n", file)
@@ -41,6 +41,21 @@ func validateCommand() *cobra.Command {
 	}
 	c.Flags().StringVarP(&file, "config", "c", "soda.yaml", "file to check")
 	return c
+}
+
+func schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of soda.yaml, for editors",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			text, err := config.Schema()
+			if err == nil {
+				_, err = os.Stdout.Write(text)
+			}
+			return err
+		},
+	}
 }
 
 func printJSON(v any) error {

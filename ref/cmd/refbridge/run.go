@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -86,7 +87,7 @@ func (f *runFlags) run(args []string) error {
 		err = checkInherited(spec, f.control)
 	}
 	if err != nil {
-		return refused(opt, err)
+		return f.refused(opt, err)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
@@ -96,14 +97,35 @@ func (f *runFlags) run(args []string) error {
 	if err != nil && exit.Reason != ref.ReasonSignal {
 		fmt.Fprintln(os.Stderr, "refbridge:", err)
 	}
+	explain(exit, args)
 	return exitCode(exit.Status())
 }
 
+// explain says why an agent did not run that a shell would not have found either.
+func explain(exit ref.Exit, args []string) {
+	const notExecutable, notFound = 126, 127
+	if len(args) == 0 || exit.Reason != ref.ReasonAgent || exit.Code != notExecutable && exit.Code != notFound {
+		return
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		fmt.Fprintln(os.Stderr, "refbridge:", err)
+	}
+}
+
 // refused tells of a configuration that cannot be read as any other failure.
-func refused(opt ref.Options, err error) error {
+func (f *runFlags) refused(opt ref.Options, err error) error {
 	ref.Refuse(opt, err)
-	fmt.Fprintf(os.Stderr, "refbridge: the configuration cannot be used; nothing was started\n%v\n", err)
+	s := stderr()
+	fmt.Fprintf(s, "refbridge: %s cannot be used; nothing was started\n", s.paint("1", f.file()))
+	s.wrong(f.file(), err)
 	return exitCode(ref.CodeFailure)
+}
+
+func (f *runFlags) file() string {
+	if f.spec != "" {
+		return f.spec
+	}
+	return f.config
 }
 
 func (f *runFlags) read(args []string) (config.Spec, error) {
@@ -116,7 +138,7 @@ func (f *runFlags) read(args []string) (config.Spec, error) {
 	}
 	data, err := os.ReadFile(f.config)
 	if err != nil {
-		return config.Spec{}, err
+		return config.Spec{}, fmt.Errorf("%w; name the file with -c", err)
 	}
 	spec, err := config.ParseSODA(f.config, data, os.LookupEnv)
 	if err == nil && len(args) > 0 {
