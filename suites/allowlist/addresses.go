@@ -26,11 +26,11 @@ func at(address string) special { return special{address, address} }
 var _ = kit.Table(catalog.Case{
 	ID:     "ALW-012",
 	Title:  "does not dial a special-use address behind a declared name",
-	Must:   "An address behind a declared name MUST NOT be dialled when it is special-use, also when it is IPv4 embedded in IPv6. The documentation ranges (RFC 5737, RFC 3849) are nobody's inside.",
+	Must:   "An address behind a declared name MUST NOT be dialled when it is special-use or a cloud's metadata service, also when it is IPv4 embedded in IPv6. The documentation ranges (RFC 5737, RFC 3849) are nobody's inside.",
 	Level:  catalog.Security,
 	Clause: "5.12",
 	Needs:  []subject.Capability{subject.Connect},
-	Faults: []string{"special-use-dialled", "shared-space-public", "embedded-address-unseen"},
+	Faults: []string{"special-use-dialled", "shared-space-public", "protocol-assignments-public", "cloud-metadata-public", "local-translation-public", "embedded-address-unseen"},
 	Why:    "Whoever owns a declared name decides where it leads: to the metadata service, to the network behind the host, to the host itself.",
 }, []kit.Row[special]{
 	{Name: "loopback", Value: at("127.0.0.1")},
@@ -40,6 +40,9 @@ var _ = kit.Table(catalog.Case{
 	{Name: "private-192", Value: at("192.168.0.1")},
 	{Name: "link-local", Value: at("169.254.1.1")},
 	{Name: "metadata", Value: at("169.254.169.254")},
+	{Name: "metadata-azure", Value: at("168.63.129.16")},
+	{Name: "metadata-alibaba", Value: at("100.100.100.200")},
+	{Name: "protocol-assignments", Value: at("192.0.0.8")},
 	{Name: "cgnat", Value: at("100.64.0.1")},
 	{Name: "zero", Value: special{"0.0.0.0", "127.0.0.1"}}, // Linux dials itself
 	{Name: "benchmark", Value: at("198.19.255.254")},
@@ -53,6 +56,7 @@ var _ = kit.Table(catalog.Case{
 	{Name: "v4-compatible", Value: at("::10.1.2.3")},
 	{Name: "v4-translated", Value: at("::ffff:0:10.1.2.3")},
 	{Name: "nat64", Value: at("64:ff9b::10.1.2.3")},
+	{Name: "nat64-local", Value: at("64:ff9b:1::10.1.2.3")},
 	{Name: "six-to-four", Value: at("2002:a01:203::1")},
 	{Name: "teredo", Value: at("2001:0:a01:203::1")},
 }, func(ctx context.Context, t *kit.T, s special) {

@@ -27,7 +27,7 @@ var _ = kit.Table(catalog.Case{
 	Level:  catalog.Security,
 	Clause: "5.28",
 	Needs:  []subject.Capability{subject.Connect, subject.RuleAddresses},
-	Faults: []string{"ranges-open-for-all", "loopback-opened-by-range", "ranges-ignored"},
+	Faults: []string{"ranges-open-for-all", "loopback-opened-by-range", "metadata-opened-by-range", "ranges-ignored"},
 	Why:    "A service of the local network is wanted; the network is not.",
 }, []kit.Row[opening]{
 	{Name: "opened", Value: opening{address: "10.20.0.5", opened: "10.20.0.0/16", passes: true}},
@@ -40,6 +40,8 @@ var _ = kit.Table(catalog.Case{
 	{Name: "loopback-range", Value: opening{address: "127.0.0.1", opened: "127.0.0.0/8"}},
 	{Name: "metadata-exact", Value: opening{address: "169.254.169.254", opened: "169.254.169.254/32", passes: true}},
 	{Name: "metadata-range", Value: opening{address: "169.254.169.254", opened: "169.254.0.0/16"}},
+	{Name: "metadata-in-shared", Value: opening{address: "100.100.100.200", opened: "100.64.0.0/10"}},
+	{Name: "metadata-in-protocol", Value: opening{address: "192.0.0.192", opened: "192.0.0.0/24"}},
 }, func(ctx context.Context, t *kit.T, o opening) {
 	if t.Row() == "opened-v6" || t.Row() == "embedded" {
 		t.RequireHost(catalog.HostIPv6)
