@@ -89,12 +89,12 @@ type run struct {
 
 // phase runs a phase to its end, with a runtime directory of its own that must
 // be gone afterwards.
-func phase(t *testing.T, ctx context.Context, spec config.Spec, change ...func(*ref.Options)) run {
+func phase(t testing.TB, ctx context.Context, spec config.Spec, change ...func(*ref.Options)) run {
 	t.Helper()
 	return phaseIn(t, ctx, t.TempDir(), spec, change...)
 }
 
-func phaseIn(t *testing.T, ctx context.Context, base string, spec config.Spec, change ...func(*ref.Options)) run {
+func phaseIn(t testing.TB, ctx context.Context, base string, spec config.Spec, change ...func(*ref.Options)) run {
 	t.Helper()
 	if spec.Paths == nil {
 		spec.Paths = &config.Paths{}
@@ -119,7 +119,7 @@ func phaseIn(t *testing.T, ctx context.Context, base string, spec config.Spec, c
 	return r
 }
 
-func pipe(t *testing.T, wg *sync.WaitGroup) (*os.File, *strings.Builder) {
+func pipe(t testing.TB, wg *sync.WaitGroup) (*os.File, *strings.Builder) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -130,7 +130,7 @@ func pipe(t *testing.T, wg *sync.WaitGroup) (*os.File, *strings.Builder) {
 	return w, &text
 }
 
-func self(t *testing.T) string {
+func self(t testing.TB) string {
 	t.Helper()
 	path, err := os.Executable()
 	if err != nil {
@@ -142,11 +142,11 @@ func self(t *testing.T) string {
 // quick keeps the race detector from sleeping a second at every exit.
 var quick = map[string]string{"GORACE": "atexit_sleep_ms=0"}
 
-func agent(t *testing.T, args ...string) *config.Agent {
+func agent(t testing.TB, args ...string) *config.Agent {
 	return &config.Agent{Path: self(t), Args: append([]string{"fake-agent"}, args...), Env: maps.Clone(quick)}
 }
 
-func server(t *testing.T, name, behaviour string) config.Server {
+func server(t testing.TB, name, behaviour string) config.Server {
 	return config.Server{
 		Name: name, Placement: "host", Command: self(t), Args: []string{"fake-server", behaviour},
 		StartTimeoutMS: 20_000, StopGraceMS: 3000, Env: quick,
@@ -165,7 +165,7 @@ var sandboxable = sync.OnceValue(func() error {
 })
 
 // needNamespaces skips where this host refuses them.
-func needNamespaces(t *testing.T) {
+func needNamespaces(t testing.TB) {
 	t.Helper()
 	var f *sandbox.Failure
 	if err := sandboxable(); errors.As(err, &f) {
