@@ -19,6 +19,8 @@ type access struct {
 	args []string
 	// root: only uid 0 could do it outside.
 	root bool
+	// declared is declared read-only too: a link where an earlier agent could write.
+	declared string
 }
 
 var _ = kit.Table(catalog.Case{
@@ -30,7 +32,7 @@ var _ = kit.Table(catalog.Case{
 	Needs:   []subject.Capability{subject.Landlock},
 	Host:    []catalog.HostFact{catalog.HostLandlock},
 	RowHost: []catalog.HostFact{catalog.HostRoot, catalog.HostTwoUIDs},
-	Faults:  []string{"host-files-shown", "read-only-ignored"},
+	Faults:  []string{"host-files-shown", "read-only-ignored", "planted-link-followed"},
 	Why:     "An agent works on a checkout; the keys of its user lie two folders beside it.",
 }, []kit.Row[access]{
 	{Name: "read", Value: access{op: attempt.OpReadFile, path: "/secret/file"}},
@@ -45,6 +47,7 @@ var _ = kit.Table(catalog.Case{
 	{Name: "create-beside", Value: access{op: attempt.OpOpen, path: "/rw/../new", args: []string{"w", "create"}}},
 	{Name: "write-read-only", Value: access{op: attempt.OpOpen, path: "/ro/file", args: []string{"w"}}},
 	{Name: "create-read-only", Value: access{op: attempt.OpOpen, path: "/ro/new", args: []string{"w", "create"}}},
+	{Name: "read-declared-symlink", Value: access{op: attempt.OpReadFile, path: "/secret/file", declared: "/rw/link"}},
 	{Name: "shadow", Value: access{op: attempt.OpReadFile, path: "/etc/shadow", root: true}},
 }, func(ctx context.Context, t *kit.T, a access) {
 	top := plantTree(t)
@@ -64,6 +67,15 @@ var _ = kit.Table(catalog.Case{
 	agent := t.Start(ctx, spec).Agent
 	t.Control("a file that is declared read-only", agent.Do(ctx, attempt.Attempt{Op: attempt.OpReadFile, Path: top + "/ro/file"}), kit.HaveText("declared"))
 	t.Control("a file in a folder that is declared writable", agent.Do(ctx, attempt.Attempt{Op: attempt.OpOpen, Path: top + "/rw/new", Args: []string{"w", "create"}}), kit.Succeed())
+	if a.declared != "" {
+		spec.Paths.RO = append(spec.Paths.RO, top+a.declared)
+		phase := t.Start(ctx, spec)
+		if phase.Fate(ctx) == "exit code 125" {
+			t.Attempt("files of it that a refused start shows", 0, kit.BeNone())
+			return
+		}
+		agent = phase.Agent
+	}
 	got := agent.Do(ctx, try)
 	t.Attempt("bytes of it that the sandbox reads", int(got.Bytes)+len(got.Names), kit.BeNone())
 	t.Attempt("the same in the sandbox", got, kit.HaveErrno("ENOENT", "ENOTDIR", "EACCES", "EPERM", "EROFS"))
