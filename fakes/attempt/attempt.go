@@ -40,7 +40,7 @@ type Attempt struct {
 	Via string `json:"via,omitempty"`
 	// Era is legacy (2025-11-25 and before, with sessions) or modern (2026-07-28).
 	Era string `json:"era,omitempty"`
-	// Transport is http (streamable), sse or unix.
+	// Transport is http (streamable), sse, unix or stdio.
 	Transport string         `json:"transport,omitempty"`
 	Tool      string         `json:"tool,omitempty"`
 	Arguments map[string]any `json:"arguments,omitempty"`
@@ -154,7 +154,7 @@ const (
 	OpClose      = "close"       // Conn
 	OpMany       = "many"        // Network, Address, Count, Data?, Until?: Count dials at once -> Errnos
 	OpHTTP       = "http"        // Method, URL, Path? (socket), Headers, Data, Via, Conn? (kept open: receive reads the body) -> Status, Phrase, Headers, Body
-	OpMCP        = "mcp"         // URL, Path (socket), Transport, Era, Via, Headers, Tool, Arguments, Args? (sampling, elicitation, roots: what is answered; progress; listen), Count? (events to wait for): initialise, list, call -> Names, Text, Headers (version and session), Events
+	OpMCP        = "mcp"         // URL, Path (socket), Data (stdio: the command, a JSON array), Transport, Era, Via, Headers, Tool, Arguments, Args? (sampling, elicitation, roots: what is answered; progress; listen), Count? (events to wait for): initialise, list, call -> Names, Text, Headers (version and session), Events
 	OpResolve    = "resolve"     // Address (name), Network (udp, tcp or empty for the system), Path (server) -> Names
 	OpSocket     = "socket"      // Words: family, type, protocol -> Errno
 	OpCall       = "call"        // Call, Words: one harmless system call -> Value, Errno

@@ -132,6 +132,7 @@ func TestOtherRequests(t *testing.T) {
 		{"POST", "/v1/messages", "no json", 400},
 		{"GET", "/v1/messages", "", 404},
 		{"GET", "/", "", 404},
+		{"TRACE", "/v1/messages", "", 200},
 	} {
 		request, _ := http.NewRequest(c.method, base+c.path, strings.NewReader(c.body))
 		answer, err := http.DefaultClient.Do(request)

@@ -114,6 +114,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"input_tokens": 1})
 	case r.Method == http.MethodHead && r.URL.Path == "/":
 		w.WriteHeader(http.StatusOK)
+	case r.Method == http.MethodTrace: // RFC 9110 section 9.3.8
+		w.Header().Set("Content-Type", "message/http")
+		_ = r.Header.Write(w)
 	default:
 		writeJSON(w, http.StatusNotFound, apiError("not_found_error", r.Method+" "+r.URL.Path))
 	}

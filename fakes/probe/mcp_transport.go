@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -20,6 +21,9 @@ import (
 
 // mcpTransport builds the transport that the attempt names.
 func mcpTransport(a attempt.Attempt, last *lastAnswer) (transport.Interface, error) {
+	if a.Transport == "stdio" {
+		return mcpStdio(a)
+	}
 	t, err := parseTarget(a.URL)
 	if err != nil {
 		return nil, err
@@ -66,6 +70,15 @@ func mcpTransport(a attempt.Attempt, last *lastAnswer) (transport.Interface, err
 	return nil, &noAttempt{"unknown transport " + a.Transport}
 }
 
+// mcpStdio starts the command that stands for the server, as agents do.
+func mcpStdio(a attempt.Attempt) (transport.Interface, error) {
+	var command []string
+	if err := json.Unmarshal(a.Data, &command); err != nil || len(command) == 0 {
+		return nil, &noAttempt{"transport stdio needs a command as a JSON array"}
+	}
+	return transport.NewStdioWithOptions(command[0], nil, command[1:], transport.WithCommandLogger(slog.New(slog.DiscardHandler))), nil
+}
+
 // dialTunnel opens each connection as a tunnel through the proxy, for clients
 // that use CONNECT for http URLs too.
 func dialTunnel(proxy *url.URL) func(context.Context, string, string) (net.Conn, error) {
@@ -104,4 +117,8 @@ func (l *lastAnswer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-func (l *lastAnswer) close() { l.base.CloseIdleConnections() }
+func (l *lastAnswer) close() {
+	if l.base != nil {
+		l.base.CloseIdleConnections()
+	}
+}

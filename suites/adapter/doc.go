@@ -36,6 +36,8 @@ var (
 	path     = door{[]subject.Capability{subject.PathRoutes}, "http", "direct", route}
 	socket   = door{[]subject.Capability{subject.UnixDoor}, "unix", "", told("unix", "http")}
 	events   = door{[]subject.Capability{subject.SSE, subject.RelayPorts}, "sse", "direct", told("loopback", "sse")}
+	pathed   = door{[]subject.Capability{subject.SSE, subject.PathRoutes}, "sse", "direct", told("path", "sse")}
+	lines    = door{[]subject.Capability{subject.UnixDoor}, "stdio", "", command}
 	proxied  = door{[]subject.Capability{subject.SSE, subject.VirtualNames, subject.AbsoluteForm}, "sse", "proxy", told("proxy", "sse")}
 )
 
@@ -50,6 +52,11 @@ func relayed(ctx context.Context, p *kit.Phase, server string) string {
 
 func route(ctx context.Context, p *kit.Phase, server string) string {
 	return "http://" + p.Agent.Proxy(ctx) + "/mcp/" + server
+}
+
+// command is what an agent that only speaks stdio starts in the server's place.
+func command(ctx context.Context, p *kit.Phase, server string) string {
+	return p.Agent.Env(ctx, kit.ServerVariable(server, "COMMAND"))
 }
 
 // told is a door whose URL only the ready event tells.
@@ -70,8 +77,11 @@ func (d door) call(ctx context.Context, p *kit.Phase, server, era, tool string, 
 	att := attempt.Attempt{
 		Op: attempt.OpMCP, URL: d.url(ctx, p, server), Transport: d.transport, Via: d.via, Era: era, Tool: tool, Arguments: arguments,
 	}
-	if d.transport == "unix" {
+	switch d.transport {
+	case "unix":
 		att.Path, att.URL = socketOf(att.URL), overSocket
+	case "stdio":
+		att.Data, att.URL = []byte(att.URL), ""
 	}
 	return p.Agent.Do(ctx, att)
 }

@@ -18,12 +18,12 @@ type client struct {
 var _ = kit.Table(catalog.Case{
 	ID:     "MCP-001",
 	Title:  "serves a stdio server at every door, to clients of either era",
-	Must:   "A client MUST be able to initialise, list the tools and call one at every door that the subject claims: a name through the proxy in absolute form and by CONNECT, a loopback port, a path of the proxy port, a Unix socket; streamable HTTP and legacy SSE.",
+	Must:   "A client MUST be able to initialise, list the tools and call one at every door that the subject claims: a name through the proxy in absolute form and by CONNECT, a loopback port, a path of the proxy port, a Unix socket; by streamable HTTP, legacy SSE and stdio.",
 	Level:  catalog.Interoperability,
 	Clause: "8.1",
 	Needs:  []subject.Capability{subject.HostServers},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"names-lead-to-one-server", "routes-lead-to-one-server", "ports-lead-to-one-server", "socket-unseen"},
+	Faults: []string{"names-lead-to-one-server", "routes-lead-to-one-server", "ports-lead-to-one-server", "socket-unseen", "stdio-program-unseen", "sse-endpoint-absolute"},
 	Why:    "Agents differ in how they take an http URL to a proxy, and whether they do at all.",
 }, []kit.Row[client]{
 	{Name: "absolute-legacy", Value: client{absolute, legacy}},
@@ -37,6 +37,9 @@ var _ = kit.Table(catalog.Case{
 	{Name: "unix-legacy", Value: client{socket, legacy}},
 	{Name: "unix-modern", Value: client{socket, modern}},
 	{Name: "sse-loopback", Value: client{events, "2024-11-05"}},
+	{Name: "sse-path", Value: client{pathed, "2024-11-05"}},
+	{Name: "stdio-legacy", Value: client{lines, legacy}},
+	{Name: "stdio-modern", Value: client{lines, modern}},
 	{Name: "sse-absolute", Value: client{proxied, "2024-11-05"}},
 }, func(ctx context.Context, t *kit.T, c client) {
 	c.door.require(t)
@@ -54,6 +57,9 @@ var _ = kit.Table(catalog.Case{
 	}
 	servers.Agent = &subject.Agent{Transports: []string{c.door.transport}}
 	phase := t.Start(ctx, servers)
+	if c.door.transport == "stdio" && phase.Fate(ctx) == "exit code 125" {
+		t.NotApplicable("an agent that only speaks stdio is refused, as clause 7.11 has it")
+	}
 	got := c.door.call(ctx, phase, "jira", c.era, "echo", arguments)
 	t.Attempt("the same through the door", got, kit.HaveText("héllo"))
 	t.Attempt("the protocol version", got.Headers["Mcp-Protocol-Version"], kit.Be(c.era))

@@ -3,7 +3,10 @@ package escape
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"bridgecheck/fakes/attempt"
 	"bridgecheck/suites/catalog"
@@ -19,12 +22,15 @@ var _ = kit.Table(catalog.Case{
 	Clause: "11.17",
 	Needs:  []subject.Capability{subject.FDClean},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"control-descriptor-leaks"},
+	Faults: []string{"control-descriptor-leaks", "runtime-directory-shown"},
 	Why:    "Who holds the stream that starts and stops servers is not in a sandbox any more.",
-}, []kit.Row[bool]{
-	{Name: "plain", Value: false},
-	{Name: "control-stream", Value: true},
-}, func(ctx context.Context, t *kit.T, stream bool) {
+}, []kit.Row[func(context.Context, *kit.T)]{
+	{Name: "plain", Value: func(ctx context.Context, t *kit.T) { findNothing(ctx, t, false) }},
+	{Name: "control-stream", Value: func(ctx context.Context, t *kit.T) { findNothing(ctx, t, true) }},
+	{Name: "sockets", Value: foreignSockets},
+}, func(ctx context.Context, t *kit.T, body func(context.Context, *kit.T)) { body(ctx, t) })
+
+func findNothing(ctx context.Context, t *kit.T, stream bool) {
 	var options []kit.Option
 	if stream {
 		t.Require(subject.Control)
@@ -56,7 +62,36 @@ var _ = kit.Table(catalog.Case{
 	for _, pid := range others(facts) {
 		t.Attempt(fmt.Sprintf("descriptors of process %d that can be opened", pid), opened(ctx, agent, pid), kit.BeNone())
 	}
-})
+}
+
+// foreignSockets tries, for an agent that has servers' sockets as its doors, every
+// other socket that the subject has made.
+func foreignSockets(ctx context.Context, t *kit.T) {
+	t.Require(subject.UnixDoor)
+	t.Require(subject.HostServers)
+	phase := t.Start(ctx, subject.Spec{
+		Servers: []subject.Server{t.Server("wiki"), t.Server("jira")}, Agent: &subject.Agent{Transports: []string{"unix"}},
+	})
+	door := strings.TrimPrefix(phase.Door(ctx, "jira", "unix"), "unix:")
+	dial := func(path string) attempt.Observation { return phase.Agent.Dial(ctx, "unix", path) }
+	t.Control("the agent's own door", dial(door), kit.Succeed())
+	doors := map[string]bool{}
+	for _, d := range phase.Ready(ctx).Doors {
+		doors[strings.TrimPrefix(d.URL, "unix:")] = true
+	}
+	found := 0
+	_ = filepath.WalkDir(phase.Temp(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.Type() != fs.ModeSocket || doors[path] {
+			return nil //nolint:nilerr // what is gone by now is no socket
+		}
+		found++
+		t.Attempt("a socket of the bridge, "+filepath.Base(path), dial(path), kit.HaveErrno("ENOENT", "ENOTDIR", "EACCES", "EPERM", "ECONNREFUSED"))
+		return nil
+	})
+	if found == 0 {
+		t.NotApplicable("the subject has no other socket in its runtime directory")
+	}
+}
 
 // opened lists the descriptors of a process that /proc gives out.
 func opened(ctx context.Context, a *kit.Agent, pid int) []string {

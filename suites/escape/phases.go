@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bridgecheck/fakes/attempt"
+	"bridgecheck/fakes/llm"
 	"bridgecheck/suites/catalog"
 	"bridgecheck/suites/kit"
 	"bridgecheck/suites/subject"
@@ -19,13 +20,14 @@ var _ = kit.Table(catalog.Case{
 	Clause: "11.12",
 	Needs:  []subject.Capability{subject.HostServers},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"any-name-leads-to-a-server", "token-shared"},
+	Faults: []string{"any-name-leads-to-a-server", "token-shared", "model-door-open"},
 	Why:    "Two agents of one user at the same time are the rule; what one may do the other need not.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "port", Value: foreignPort},
 	{Name: "name", Value: foreignName},
 	{Name: "shared-network", Value: foreignDoor},
 	{Name: "model-key", Value: modelKey},
+	{Name: "model-door", Value: modelDoor},
 }, func(ctx context.Context, t *kit.T, body func(context.Context, *kit.T)) { body(ctx, t) })
 
 // first starts the phase that the server belongs to, and shows that its own
@@ -115,4 +117,25 @@ func modelKey(ctx context.Context, t *kit.T) {
 		t.Attempt("processes in the sandbox whose "+file+" has the key", holders(ctx, agent, file, key), kit.BeNone())
 	}
 	t.Attempt("the spec", agent.Do(ctx, read), kit.HaveErrno("ENOENT", "ENOTDIR", "EACCES", "EPERM"))
+}
+
+// modelDoor goes to the first phase's door to the model on the network that both
+// share: who comes without its token gets nothing for the key that is behind it.
+func modelDoor(ctx context.Context, t *kit.T) {
+	t.Require(subject.ModelRoute)
+	t.Require(subject.Fallback)
+	model := t.Model(llm.Script{})
+	phase := t.Start(ctx, subject.Spec{Network: "shared", Model: &subject.Model{URL: model.URL(), Credential: "key-" + t.Unique()}})
+	if phase.Fate(ctx) == "exit code 125" {
+		t.NotApplicable("the model is not served on a shared network")
+	}
+	const ask = `{"model":"m","max_tokens":10,"messages":[]}`
+	door := phase.Agent.Env(ctx, "BRIDGE_MODEL_URL") + "/v1/messages"
+	own := phase.Agent.EndpointAt(door, "direct").With("X-Api-Key", phase.Agent.Env(ctx, "BRIDGE_MODEL_TOKEN"))
+	t.Control("its own agent asks the model", own.Post(ctx, ask), kit.BeStatus(200))
+	before := len(model.Requests())
+	other := t.Start(ctx, subject.Spec{Network: "shared"}).Agent.EndpointAt(door, "direct")
+	t.Attempt("another agent without a key", other.Post(ctx, ask), kit.BeStatus(401, 403))
+	t.Attempt("another agent with a key of its own", other.With("Authorization", "Bearer own").With("X-Api-Key", "own").Post(ctx, ask), kit.BeStatus(401, 403))
+	t.FarSide("questions at the model since", len(model.Requests())-before, kit.BeNone())
 }

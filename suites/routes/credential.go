@@ -22,7 +22,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "9.3",
 	Needs:  []subject.Capability{subject.PathRoutes, subject.HostServers},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"credential-to-servers", "credential-in-environment", "agent-credential-kept", "model-credential-missing"},
+	Faults: []string{"credential-to-servers", "credential-in-environment", "agent-credential-kept", "model-credential-missing", "trace-passed-on"},
 	Why:    "An agent that holds no key cannot be talked into telling it.",
 }, []kit.Row[func(context.Context, *kit.T, string) subject.Spec]{
 	{Name: "route", Value: byRoute},
@@ -51,6 +51,9 @@ var _ = kit.Table(catalog.Case{
 	t.Attempt("variables of the agent with it", holding(facts.Env, key), kit.BeNone())
 	t.Attempt("arguments of the agent with it", holding(facts.Args, key), kit.BeNone())
 	t.Attempt("answers with it", holding(values(asked), key), kit.BeNone())
+	traced := t.Outside(ctx).EndpointAt(model.URL()+"/v1/messages", "direct").With(header, key).Request(ctx, "TRACE", "")
+	t.Control("the model's answer to TRACE outside: the request", strings.Contains(traced.Body, key), kit.Be(true))
+	t.Attempt("its answer to TRACE with the credential", holding(values(at(ctx, agent, "/v1/messages").Request(ctx, "TRACE", "")), key), kit.BeNone())
 	t.Attempt("events with it", holding(lines(phase), key), kit.BeNone())
 })
 
