@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
 	"bridgecheck/ci"
 	"bridgecheck/suites/catalog"
 	"bridgecheck/suites/mutants"
@@ -131,5 +133,30 @@ func TestSelection(t *testing.T) {
 				t.Errorf("got %v and %d profiles, wanted %v and %d", got, len(judged), tt.want, tt.profiles)
 			}
 		})
+	}
+}
+
+// TestSelectionIsNeverEmpty: a flag that was given and is empty does not mean
+// everything.
+func TestSelectionIsNeverEmpty(t *testing.T) {
+	for _, args := range [][]string{
+		{"--id", ""}, {"--id="}, {"--id", "ALW-002,"}, {"--area", ""}, {"--label", ""}, {"--profile", ""},
+		{"--id", "ALW-002", "--area", ""},
+	} {
+		var f verifyFlags
+		flags := pflag.NewFlagSet("verify", pflag.ContinueOnError)
+		f.register(flags)
+		if err := flags.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		if chosen, _, err := f.resolve(nil); err == nil {
+			t.Errorf("%q chooses %d checks", args, len(chosen))
+		}
+	}
+	var f verifyFlags
+	flags := pflag.NewFlagSet("verify", pflag.ContinueOnError)
+	f.register(flags)
+	if chosen, _, err := f.resolve(nil); err != nil || len(chosen) == 0 {
+		t.Errorf("without a flag: %d checks, %v", len(chosen), err)
 	}
 }

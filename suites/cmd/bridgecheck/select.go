@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"bridgecheck/suites/catalog"
 	"bridgecheck/suites/report"
 )
@@ -13,11 +15,16 @@ import (
 type selection struct {
 	ids, areas, labels []string
 	profile            string
+	// given tells the flags that were set from those left out; nil without any.
+	given *pflag.FlagSet
 }
 
 // resolve returns the ids, and the profiles that the run can judge: all of them
 // when nothing is chosen, the one that is named, none for chosen ids.
 func (s selection) resolve(profiles []report.Profile) ([]string, []report.Profile, error) {
+	if err := s.named(); err != nil {
+		return nil, nil, err
+	}
 	if s.profile != "" && s.chooses() {
 		return nil, nil, fmt.Errorf("choose by --profile, or by --id, --area and --label, not by both")
 	}
@@ -35,6 +42,23 @@ func (s selection) resolve(profiles []report.Profile) ([]string, []report.Profil
 	}
 	chosen, err := s.choose(all)
 	return chosen, nil, err
+}
+
+// named refuses a flag that is set and chooses nothing, as by a variable of a
+// script that is empty: left out, it would mean everything.
+func (s selection) named() error {
+	if s.given == nil {
+		return nil
+	}
+	for _, f := range []struct {
+		name   string
+		values []string
+	}{{"id", s.ids}, {"area", s.areas}, {"label", s.labels}, {"profile", []string{s.profile}}} {
+		if s.given.Changed(f.name) && (len(f.values) == 0 || slices.Contains(f.values, "")) {
+			return fmt.Errorf("--%s is empty: name what to run, or leave the flag out to run everything", f.name)
+		}
+	}
+	return nil
 }
 
 func (s selection) chooses() bool { return len(s.ids)+len(s.areas)+len(s.labels) > 0 }

@@ -48,6 +48,7 @@ func verifyCommand() *cobra.Command {
 
 // register adds the flags that every verb has which runs checks.
 func (f *verifyFlags) register(flags *pflag.FlagSet) {
+	f.given = flags
 	flags.StringSliceVar(&f.ids, "id", nil, "only the checks, or rows of them, with these ids")
 	flags.StringSliceVar(&f.areas, "area", nil, "only the checks of these areas, such as ALW")
 	flags.StringSliceVar(&f.labels, "label", nil, "only the checks with these labels, such as level:S or needs:connect")
