@@ -80,7 +80,10 @@ var calls = map[string]func(pid int, b *buffers) plan{
 	},
 	"userfaultfd": func(int, *buffers) plan { return single(unix.SYS_USERFAULTFD, unix.O_CLOEXEC) },
 	"syslog":      func(int, *buffers) plan { return single(unix.SYS_SYSLOG, 10) },
-	"socket":      func(int, *buffers) plan { return single(unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM, 0) },
+	"landlock_create_ruleset": func(int, *buffers) plan {
+		return single(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	},
+	"socket": func(int, *buffers) plan { return single(unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM, 0) },
 	"socketpair": func(_ int, b *buffers) plan {
 		return single(unix.SYS_SOCKETPAIR, unix.AF_UNIX, unix.SOCK_STREAM, 0, pointer(b.zero[:]))
 	},

@@ -28,6 +28,7 @@ type T struct {
 	outside *Agent
 	agents  []*Agent
 	pids    map[int]bool // the harness's own probes
+	knobs   []string     // that were found to have an effect
 }
 
 // Subject is the description of the subject under test.

@@ -122,6 +122,7 @@ func (t *T) Start(ctx context.Context, spec subject.Spec, options ...Option) *Ph
 	case s.spec.Agent.Path == "":
 		s.spec.Agent.Path = t.run.cfg.Probe
 	}
+	t.tryKnob(ctx, s.knob)
 	p, err := t.launch(s)
 	if err != nil {
 		t.Fatal("start subject: %v", err)
