@@ -19,7 +19,7 @@ on = $(filter-out 0,$($1))
 buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint verify case report list explain cases conformance mutants doctor soak fuzz bench clean
+.PHONY: help build test lint verify case report list explain cases conformance gateways mutants doctor soak fuzz bench clean
 
 help: ## Show this help
 	@awk -F ':.*## ' \
@@ -70,6 +70,12 @@ conformance: build ## Run the official MCP conformance suite direct and through 
 	ci/conformance/install.sh conformance
 	cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/conformance/ tool .
 	build/conformance/conformance -results '$(abspath $(RESULTS))/conformance'
+
+gateways: build ## Compare the bridge with other stdio-to-HTTP gateways, measured side by side
+	ci/conformance/install.sh conformance
+	ci/conformance/install.sh gateways
+	cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/conformance/ tool .
+	build/conformance/conformance -results '$(abspath $(RESULTS))/conformance' gateways
 
 mutants: build ## Demand that each planted fault is caught by every check that names it
 	build/bridgecheck mutants $(if $(ID),--id '$(ID)') $(if $(call on,FULL),--full)

@@ -19,12 +19,14 @@ type (
 		Paths   paths    `json:"paths"`
 	}
 	server struct {
-		Name      string `json:"name"`
-		Kind      string `json:"kind,omitempty"`
-		Placement string `json:"placement"`
-		Command   string `json:"command,omitempty"`
-		URL       string `json:"url,omitempty"`
-		Port      int    `json:"port"`
+		Name           string   `json:"name"`
+		Kind           string   `json:"kind,omitempty"`
+		Placement      string   `json:"placement"`
+		Command        string   `json:"command,omitempty"`
+		Args           []string `json:"args,omitempty"`
+		URL            string   `json:"url,omitempty"`
+		Port           int      `json:"port"`
+		StartTimeoutMS int      `json:"start_timeout_ms,omitempty"`
 	}
 	agent struct {
 		Path string            `json:"path"`

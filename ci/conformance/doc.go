@@ -9,5 +9,9 @@
 // otherwise stand in differences.yaml with the reason; any other, and any entry
 // that no longer happens, ends the command with 1.
 //
+// With the argument gateways it compares the bridge with other gateways from
+// stdio to HTTP instead: what passes, what a call and a session cost, and how a
+// client learns of a server that misbehaves.
+//
 // It is a module of its own so that the one that is checked needs no SDK.
 package main

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +33,12 @@ func main() {
 // start returns the exit code: 0 the same but for what is explained, 1 not so,
 // 2 wrong usage or a broken run.
 func start(ctx context.Context, build, results, only string, args []string) (int, error) {
+	if len(args) == 3 && slices.Contains([]string{callsVerb, sessionsVerb, badVerb}, args[0]) {
+		if err := measure(ctx, args[0], args[1], args[2]); err != nil {
+			return 2, err
+		}
+		return 0, nil
+	}
 	tools, err := findTools(build)
 	if err != nil {
 		return 2, err
@@ -40,11 +47,17 @@ func start(ctx context.Context, build, results, only string, args []string) (int
 		code, err := inside(ctx, tools, args[1], args[2], args[3])
 		return code, err
 	}
-	if len(args) > 0 {
-		return 2, errors.New("no arguments are taken; see -help")
-	}
 	if results, err = filepath.Abs(results); err != nil {
 		return 2, err
+	}
+	switch {
+	case len(args) == 1 && args[0] == gatewaysVerb:
+		if err := compareGateways(ctx, tools, results); err != nil {
+			return 2, err
+		}
+		return 0, nil
+	case len(args) > 0:
+		return 2, errors.New("the one argument is gateways; see -help")
 	}
 	explanations, err := parseExplanations(differencesYAML)
 	if err != nil {
