@@ -1,5 +1,5 @@
-// Package llm is a scripted model: the part of the Anthropic Messages API that
-// coding agents use, with answers that call one tool and then say what it
+// Package llm is a scripted model: the part of the Anthropic Messages API and of
+// OpenAI's chat completions that coding agents use, with answers that call one tool and then say what it
 // returned. It keeps the requests, so that a check can see which credentials
 // and which tools reached the model.
 package llm
@@ -110,6 +110,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages":
 		s.messages(w, body)
+	case r.Method == http.MethodPost && r.URL.Path == "/v1/chat/completions":
+		s.chat(w, body)
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages/count_tokens":
 		writeJSON(w, http.StatusOK, map[string]any{"input_tokens": 1})
 	case r.Method == http.MethodHead && r.URL.Path == "/":
@@ -137,19 +139,25 @@ func (s *Server) messages(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)
 	for _, event := range turn.events(request.Model) {
-		if s.script.Step != nil {
-			select {
-			case <-s.script.Step:
-			case <-s.ctx.Done():
-				return
-			}
-		}
 		data, err := json.Marshal(event)
-		if err != nil {
+		if err != nil || !s.step() {
 			return
 		}
 		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], data)
 		_ = control.Flush()
+	}
+}
+
+// step waits until the next event may go; false: the server is closed.
+func (s *Server) step() bool {
+	if s.script.Step == nil {
+		return true
+	}
+	select {
+	case <-s.script.Step:
+		return true
+	case <-s.ctx.Done():
+		return false
 	}
 }
 

@@ -19,13 +19,15 @@ const (
 
 // request is what the model looks at of a request.
 type request struct {
-	Model    string `json:"model"`
-	Stream   bool   `json:"stream"`
-	Tools    []tool `json:"tools"`
-	Messages []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	} `json:"messages"`
+	Model    string    `json:"model"`
+	Stream   bool      `json:"stream"`
+	Tools    []tool    `json:"tools"`
+	Messages []message `json:"messages"`
+}
+
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
 }
 
 // tool is one tool that the model is offered.
