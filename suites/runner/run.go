@@ -108,14 +108,21 @@ func runContainer(ctx context.Context, engine containers.Engine, o *CellOrder, s
 	return nil
 }
 
-// divide deals the ids out to at most n shards.
+// divide deals the checks out to at most n shards; rows of one check stay
+// together, so that each shard judges whole checks.
 func divide(ids []string, n int) [][]string {
-	n = max(1, min(n, len(ids)))
-	shards := make([][]string, n)
-	for i, id := range ids {
-		shards[i%n] = append(shards[i%n], id)
+	of := map[string]int{}
+	shards := make([][]string, max(1, n))
+	for _, id := range ids {
+		check, _, _ := strings.Cut(id, ".")
+		i, seen := of[check]
+		if !seen {
+			i = len(of) % len(shards)
+			of[check] = i
+		}
+		shards[i] = append(shards[i], id)
 	}
-	return shards
+	return shards[:max(1, min(len(of), len(shards)))]
 }
 
 func fresh(dir string) error {

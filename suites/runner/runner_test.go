@@ -18,6 +18,8 @@ func TestDivide(t *testing.T) {
 		{[]string{"a", "b", "c"}, 2, [][]string{{"a", "c"}, {"b"}}},
 		{[]string{"a"}, 4, [][]string{{"a"}}},
 		{[]string{"a", "b"}, 0, [][]string{{"a", "b"}}},
+		{[]string{"a.x", "a.y", "b", "a.z"}, 2, [][]string{{"a.x", "a.y", "a.z"}, {"b"}}},
+		{[]string{"a.x", "a.y"}, 2, [][]string{{"a.x", "a.y"}}},
 		{nil, 2, [][]string{nil}},
 	} {
 		if got := divide(tt.ids, tt.n); !reflect.DeepEqual(got, tt.want) {
