@@ -45,7 +45,10 @@ func ask(what string) string {
 	case "tamper":
 		socket := os.Getenv(rest)
 		_, err := os.Create(filepath.Join(filepath.Dir(socket), "x"))
-		return fmt.Sprint(os.Remove(socket) != nil, err != nil)
+		if os.Remove(socket) != nil && err != nil {
+			return "cannot"
+		}
+		return "can"
 	case "list":
 		entries, err := os.ReadDir(filepath.Dir(filepath.Dir(os.Getenv(rest))))
 		var names []string

@@ -68,7 +68,7 @@ func TestUnixDoor(t *testing.T) {
 				"list BRIDGE_SERVER_JIRA_SOCKET", "unix BRIDGE_SERVER_JIRA_SOCKET",
 			}
 			got, r := answers(t, spec, asks...)
-			want(t, asks, got, []string{"200 one", "200 two", "true true", "[git-hub jira] <nil>", "200 one"})
+			want(t, asks, got, []string{"200 one", "200 two", "cannot", "[git-hub jira] <nil>", "200 one"})
 			doors := r.of("ready")[0].Doors
 			if !slices.ContainsFunc(doors, func(d event.Door) bool {
 				return d.Server == "jira" && d.Kind == "unix" && d.Transport == "http" && strings.HasPrefix(d.URL, "unix:/")

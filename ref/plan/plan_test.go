@@ -19,8 +19,9 @@ func bridged(name string) config.Server {
 	return config.Server{Name: name, Command: name, Placement: "host"}
 }
 
-func by(name string, transports ...string) config.Server {
-	s := bridged(name)
+// by is server a with what it offers.
+func by(transports ...string) config.Server {
+	s := bridged("a")
 	s.Transports = transports
 	return s
 }
@@ -84,12 +85,12 @@ func TestDecide(t *testing.T) {
 		"dead proxy, preferred": {config.Spec{Policy: "prefer", Proxy: &config.Proxy{Mode: "off"}, Allow: []config.Rule{host("a")}}, plan.Host{}, plan.SharedUserNS, "proxy", nil, nil},
 		// FBK-011
 		"door fits":         {config.Spec{Agent: agent("sse", "http"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a"}},
-		"no door":           {config.Spec{Agent: agent("stdio"), Servers: []config.Server{by("a", "http", "sse")}}, plan.Host{}, "", "/bin/agent|stdio|server a", nil, nil},
-		"no door, prefer":   {config.Spec{Policy: "prefer", Agent: agent("stdio"), Servers: []config.Server{by("a", "http"), bridged("b")}}, plan.Host{}, plan.SharedUserNS, "/bin/agent|stdio", []string{"a"}, []string{"b"}},
-		"only sse":          {config.Spec{Agent: agent("http"), Servers: []config.Server{by("a", "sse")}}, plan.Host{}, "", "/bin/agent|http|server a", nil, nil},
+		"no door":           {config.Spec{Agent: agent("stdio"), Servers: []config.Server{by("http", "sse")}}, plan.Host{}, "", "/bin/agent|stdio|server a", nil, nil},
+		"no door, prefer":   {config.Spec{Policy: "prefer", Agent: agent("stdio"), Servers: []config.Server{by("http"), bridged("b")}}, plan.Host{}, plan.SharedUserNS, "/bin/agent|stdio", []string{"a"}, []string{"b"}},
+		"only sse":          {config.Spec{Agent: agent("http"), Servers: []config.Server{by("sse")}}, plan.Host{}, "", "/bin/agent|http|server a", nil, nil},
 		"sse fits":          {config.Spec{Agent: agent("sse"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a"}},
 		"stdio fits":        {config.Spec{Agent: agent("stdio"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a"}},
-		"unix fits":         {config.Spec{Agent: agent("unix"), Servers: []config.Server{by("a", "sse"), url("b")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a", "b"}},
+		"unix fits":         {config.Spec{Agent: agent("unix"), Servers: []config.Server{by("sse"), url("b")}}, plan.Host{}, plan.Isolated, "bridged", nil, []string{"a", "b"}},
 		"listens, no sse":   {config.Spec{Agent: agent("sse"), Servers: []config.Server{url("a")}}, plan.Host{}, "", "/bin/agent|sse|server a", nil, nil},
 		"listens, no stdio": {config.Spec{Agent: agent("stdio"), Servers: []config.Server{url("a")}}, plan.Host{}, "", "/bin/agent|stdio|server a", nil, nil},
 		"no socket there":   {config.Spec{Policy: "prefer", Agent: agent("stdio", "unix"), Servers: []config.Server{bridged("a")}}, noUserNS, plan.SharedNone, "lost|/bin/agent speaks only stdio, unix|server a", nil, nil},

@@ -84,8 +84,8 @@ func (p *Plan) share(spec config.Spec, host Host, why Refusal) error {
 	return nil
 }
 
-// leave leaves a server that no door of the agent leads to to the agent, as its
-// own child: that is what the shared network is for.
+// leave gives up the servers that no door of the agent leads to: they are its own
+// children then, which is what the shared network is for.
 func (p *Plan) leave(spec config.Spec) {
 	stuck := doorless(spec, p.Unix)
 	if len(stuck) == 0 {

@@ -32,8 +32,7 @@ func stdioCommand() *cobra.Command {
 			ctx, stop := untilSignal()
 			defer stop()
 			err := adapter.Pipe(ctx, socket, os.Stdin, os.Stdout)
-			var told *ref.SignalError
-			if errors.As(context.Cause(ctx), &told) {
+			if told, ok := errors.AsType[*ref.SignalError](context.Cause(ctx)); ok {
 				return exitCode(128 + int(told.Signal))
 			}
 			if err != nil {
