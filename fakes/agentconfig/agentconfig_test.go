@@ -21,7 +21,7 @@ var doors = []agentconfig.Server{
 	{Name: "proxy", URL: "http://jira.mcp.internal/mcp"},
 	{Name: "path", URL: "http://127.0.0.1:18080/mcp/jira"},
 	{Name: "shared", URL: "http://127.0.0.1:40123/mcp", TokenEnv: "BRIDGE_SERVER_JIRA_TOKEN"},
-	{Name: "socket", Command: []string{"socat", "STDIO", "UNIX-CONNECT:/run/b/jira.sock"}},
+	{Name: "socket", Command: []string{"refbridge", "stdio", "--socket", "/mcp/jira/mcp", "jira"}},
 	{Name: "odd_one", Command: []string{"/opt/a b/\"x\\y\""}, Env: map[string]string{"B": "<&>\n\x7f", "A": "é"}},
 }
 
