@@ -3,6 +3,7 @@ package ref
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -39,6 +40,10 @@ func (p *phase) launch(ctx context.Context) error {
 	}
 	if l := p.spec.Limits; l != nil {
 		s.Limits = sandbox.Limits{Memory: l.Memory, PIDs: l.PIDs, Files: l.Files}
+		if err := p.openGroup(l); err != nil {
+			return err
+		}
+		s.Grouped = p.group != nil
 	}
 	if a.TTY {
 		if err := p.giveTerminal(&s); err != nil {
@@ -58,6 +63,11 @@ func (p *phase) launch(ctx context.Context) error {
 		}
 		return nil
 	})
+	if p.group != nil {
+		if err := p.group.Add(box.PID()); err != nil {
+			return fmt.Errorf("bound what the sandbox uses: %w", err)
+		}
+	}
 	return p.verify(box.Layers())
 }
 

@@ -51,7 +51,7 @@ type Options struct {
 type Exit struct {
 	Code   int
 	Signal syscall.Signal
-	Reason string // agent, quit, signal, timeout, failure
+	Reason string // agent, quit, signal, timeout, out-of-memory, failure
 }
 
 // Exit codes that are not the agent's own.
@@ -62,11 +62,12 @@ const (
 
 // Reasons of an Exit.
 const (
-	ReasonAgent   = "agent"   // the agent ended
-	ReasonQuit    = "quit"    // told so on the control stream
-	ReasonSignal  = "signal"  // the context was cancelled
-	ReasonTimeout = "timeout" // timeouts.phase_ms
-	ReasonFailure = "failure" // the bridge could not go on
+	ReasonAgent   = "agent"         // the agent ended
+	ReasonQuit    = "quit"          // told so on the control stream
+	ReasonSignal  = "signal"        // the context was cancelled
+	ReasonTimeout = "timeout"       // timeouts.phase_ms
+	ReasonMemory  = "out-of-memory" // the kernel ended the agent, which had used up limits.memory
+	ReasonFailure = "failure"       // the bridge could not go on
 )
 
 // Status is the exit status of a program that stands for the phase: the code,

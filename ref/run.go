@@ -12,6 +12,7 @@ import (
 
 	"bridgecheck/ref/config"
 	"bridgecheck/ref/event"
+	"bridgecheck/ref/guardian"
 	"bridgecheck/ref/mcpserver"
 	"bridgecheck/ref/plan"
 	"bridgecheck/ref/sandbox"
@@ -39,6 +40,7 @@ type phase struct {
 	doors   []*door
 	model   *modelDoor       // nil where the specification has none
 	box     *sandbox.Sandbox // nil without an agent
+	group   *guardian.Group  // the sandbox's, where one can be had
 	manager *mcpserver.ServerManager
 	quit    chan struct{} // closed when the control stream says so, or ends
 	cancel  context.CancelCauseFunc
@@ -203,7 +205,7 @@ func (p *phase) close() error {
 	for _, undo := range slices.Backward(p.undo) {
 		errs = append(errs, undo())
 	}
-	p.undo, p.box, p.manager, p.doors, p.model, p.dir = nil, nil, nil, nil, nil, ""
+	p.undo, p.box, p.group, p.manager, p.doors, p.model, p.dir = nil, nil, nil, nil, nil, nil, ""
 	return errors.Join(errs...)
 }
 

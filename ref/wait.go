@@ -48,6 +48,9 @@ func (p *phase) wait(ctx context.Context) (Exit, error) {
 	case ReasonFailure:
 		return Exit{Code: CodeFailure, Reason: reason}, errors.Join(context.Cause(ctx), err)
 	}
+	if reason == ReasonAgent && p.outOfMemory(exit) {
+		reason = ReasonMemory
+	}
 	return Exit{Code: exit.Code, Signal: exit.Signal, Reason: reason}, err
 }
 

@@ -102,7 +102,7 @@ type Error struct {
 type Exit struct {
 	Code   *int   `json:"code,omitempty"`
 	Signal string `json:"signal,omitempty"`
-	Reason string `json:"reason"` // agent, quit, signal, timeout, failure
+	Reason string `json:"reason"` // agent, quit, signal, timeout, out-of-memory, failure
 }
 
 // The kinds, in the order in which a phase brings them up.

@@ -1,5 +1,5 @@
 // Package guardian looks after what must not outlive the bridge: the runtime
-// directory of a phase, and the mode of a person's terminal. A killed process
+// directory of a phase, its control group, and the mode of a person's terminal. A killed process
 // can neither unlink nor restore anything, so a second process does it, in a
 // session of its own: it makes the thing, waits for the end of a pipe whose other
 // end only the bridge holds, and undoes it.
@@ -77,6 +77,11 @@ func Main() {
 		code = watch(os.Args[2], lifeline, os.Stdout)
 	case taskTerminal:
 		code = guardTerminal(lifeline, os.Stdout)
+	case taskGroup:
+		code = guardGroup(os.Args[2], lifeline, os.Stdout)
+	case taskNothing:
+		reply(os.Stdout, "", nil)
+		_, _ = io.Copy(io.Discard, lifeline)
 	}
 	syscall.Exit(code) // at once: there is nothing to flush, and the bridge waits
 }

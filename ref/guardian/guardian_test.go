@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"bridgecheck/ref/cgroup"
 	"bridgecheck/ref/guardian"
 )
 
@@ -31,10 +32,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// sitter is what a holder is given for a base when it is to hold a terminal.
-const sitter = "terminal"
+// sitter and grouper are what a holder is given for a base when it is to hold a
+// terminal, or a control group.
+const (
+	sitter  = "terminal"
+	grouper = "group"
+)
 
 func hold(base string) {
+	if base == grouper {
+		g, err := guardian.OpenGroup(cgroup.Limits{PIDs: 10})
+		if err != nil {
+			os.Exit(1)
+		}
+		fmt.Println(strings.Join(g.Dirs, "\t"))
+		return
+	}
 	if base == sitter {
 		if _, err := guardian.Raw(os.Stdin); err != nil {
 			os.Exit(1)

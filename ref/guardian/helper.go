@@ -18,6 +18,8 @@ const Role = "bridge-guardian"
 const (
 	taskDirectory = "directory"
 	taskTerminal  = "terminal"
+	taskGroup     = "group"
+	taskNothing   = "nothing"
 )
 
 // lifelineFD is the read end of the pipe, in the guardian.

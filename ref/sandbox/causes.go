@@ -58,7 +58,7 @@ var knownCauses = []cause{
 	{[]string{StageLandlock}, []syscall.Errno{syscall.E2BIG}, "16 Landlock rulesets are already stacked: start outside of them", nil},
 	{[]string{StageSeccomp}, []syscall.Errno{syscall.EINVAL, syscall.ENOSYS}, "the kernel is built without CONFIG_SECCOMP_FILTER: use another kernel", nil},
 	{[]string{StageSeccomp}, []syscall.Errno{syscall.EPERM}, "an outer seccomp filter refuses another one: run with --security-opt seccomp=unconfined", filtered},
-	{[]string{StageLimits}, []syscall.Errno{0}, "the launcher runs as root: run it as another user, or leave the limit of processes out", nil},
+	{[]string{StageLimits}, []syscall.Errno{0}, "the launcher runs as root, without control groups of its own: run it as another user, or give it the controllers, or leave the limit of processes out", nil},
 	{[]string{StageDescriptors}, []syscall.Errno{syscall.ENOSYS, syscall.EINVAL, syscall.EPERM}, "the kernel is older than 5.11 (close_range with CLOEXEC), or a seccomp filter refuses it: use a newer kernel or container runtime", nil},
 }
 

@@ -121,7 +121,7 @@ func spawn(spec *Spec, cfg *wire.Config) (*Sandbox, error) {
 	}
 	files[cfg.Control], files[config] = uintptr(pair[1]), memory.Fd()
 
-	s := &Sandbox{control: pair[0], pidfd: -1, ownPIDs: spec.Level != SharedNone, done: make(chan struct{})}
+	s := &Sandbox{control: pair[0], pidfd: -1, ownPIDs: spec.Level != SharedNone, grouped: spec.Grouped, done: make(chan struct{})}
 	s.pid, err = syscall.ForkExec("/proc/self/exe", []string{wire.Arg0, strconv.Itoa(config)},
 		&syscall.ProcAttr{Dir: "/", Files: files, Env: []string{}, Sys: attributes(spec.Level, &s.pidfd)})
 	runtime.KeepAlive(spec) // the descriptors of its files are in use until here

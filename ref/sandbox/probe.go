@@ -44,6 +44,9 @@ func (r HostReport) Level() Level {
 	return ""
 }
 
+// TrialPIDs is the name of the finding that root is not held by RLIMIT_NPROC.
+const TrialPIDs = "limit of processes"
+
 // trial is one line of the report.
 type trial struct {
 	name string
@@ -128,7 +131,7 @@ func levelTrials() []trial {
 			return fmt.Sprintf("ABI %d", s.LandlockABI()), nil
 		}},
 		{"seccomp", plain(at(SharedNone, func(s *Spec) { s.Seccomp = Baseline }))},
-		{"limit of processes", plain(at(SharedNone, func(s *Spec) { s.Limits.PIDs = 1 }))},
+		{TrialPIDs, plain(at(SharedNone, func(s *Spec) { s.Limits.PIDs = 1 }))},
 		{string(Isolated), func() (string, error) {
 			s, err := at(Isolated, func(s *Spec) { s.Ports = []uint16{0} })()
 			if err != nil {

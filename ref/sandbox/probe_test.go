@@ -36,7 +36,7 @@ func TestProbe(t *testing.T) {
 		t.Errorf("the level is %q: %+v", report.Level(), report.Findings)
 	}
 	for _, f := range report.Findings {
-		if f.Name == "limit of processes" && os.Getuid() == 0 {
+		if f.Name == sandbox.TrialPIDs && os.Getuid() == 0 {
 			if f.OK || f.Stage != sandbox.StageLimits || len(f.Causes) == 0 {
 				t.Errorf("root is not held by a limit of processes, but got %+v", f)
 			}

@@ -43,7 +43,10 @@ func resolve(s *Spec) (*wire.Config, error) {
 		cfg.Path = filepath.Join(cfg.Cwd, s.Path)
 	}
 	if s.Limits.PIDs > 0 && hostRoot() {
-		return nil, failed(StageLimits, errors.New("bound the processes: RLIMIT_NPROC does not hold the host's root"))
+		if !s.Grouped {
+			return nil, failed(StageLimits, errors.New("bound the processes: RLIMIT_NPROC does not hold the host's root, and there is no control group"))
+		}
+		cfg.Limits.PIDs = 0
 	}
 	v, err := look(s, cfg.Path)
 	if err != nil {

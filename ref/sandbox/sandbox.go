@@ -21,6 +21,7 @@ type Sandbox struct {
 	layers     map[string]string
 
 	landlockABI int
+	grouped     bool
 	terminal    *os.File
 
 	mu      sync.Mutex // guards control against its closing
@@ -132,6 +133,9 @@ func (s *Sandbox) listen(ready chan<- error) {
 		switch {
 		case report.Ready != nil:
 			s.layers, s.landlockABI = report.Ready.Layers, report.Ready.LandlockABI
+			if s.grouped {
+				s.layers["limits"] = "on"
+			}
 			answer(nil)
 		case report.Failure != nil:
 			answer(reported(report.Failure))

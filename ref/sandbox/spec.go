@@ -57,6 +57,10 @@ type Spec struct {
 	Landlock bool
 	Seccomp  Profile
 	Limits   Limits
+	// Grouped says that the caller puts the init process into a control group
+	// that bounds memory and processes before it calls Start. The limit of
+	// processes then holds for the host's root as well.
+	Grouped bool
 	// Descriptors of the caller are inherited under their own numbers; nothing
 	// else is but 0, 1 and 2.
 	Descriptors []int
@@ -71,7 +75,8 @@ type Sockets struct {
 	At  string // the path inside, where nothing else is shown
 }
 
-// Limits bound what the agent uses; 0 is no limit.
+// Limits bound what the agent uses; 0 is no limit. A control group bounds memory
+// and processes as a whole besides, see Spec.Grouped.
 type Limits struct {
 	// Memory in bytes: of the writable private memory of each process
 	// (RLIMIT_DATA), and of each of the sandbox's temporary file systems.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bridgecheck/ref/cgroup"
+	"bridgecheck/ref/guardian"
 	"bridgecheck/ref/sandbox"
 )
 
@@ -22,7 +24,7 @@ func doctorCommand() *cobra.Command {
 		Short: "Find out, by doing, which layers this host can give; exit 1 when an agent cannot be isolated with all of them",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			report := sandbox.Probe()
+			report := withGroups(sandbox.Probe())
 			missing := lacking(report)
 			if asJSON {
 				verdict := struct {
@@ -44,6 +46,25 @@ func doctorCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// withGroups adds whether control groups can be had; they hold root as well.
+func withGroups(report sandbox.HostReport) sandbox.HostReport {
+	found := sandbox.Finding{Name: "control groups", OK: true, Detail: "memory and processes"}
+	group, err := guardian.OpenGroup(cgroup.Limits{Memory: 1 << 30, PIDs: 100})
+	if err == nil {
+		err = group.Close()
+	}
+	if err != nil {
+		found.OK, found.Detail, found.Error = false, "", err.Error()
+	}
+	for i, f := range report.Findings {
+		if f.Name == sandbox.TrialPIDs && found.OK {
+			report.Findings[i] = sandbox.Finding{Name: f.Name, OK: true}
+		}
+	}
+	report.Findings = append(report.Findings, found)
+	return report
 }
 
 // lacking are the layers of a phase that asks for nothing special which this

@@ -42,6 +42,10 @@ func Step(args []string) {
 	if tty, err := strconv.Atoi(args[0]); err != nil || tty >= 0 && !takeTerminal(tty) {
 		unix.Exit(exitOwn)
 	}
+	if memory := args[1]; memory != "0" {
+		// When memory is used up, the agent's processes go before its init.
+		_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
+	}
 	for i, resource := range []int{unix.RLIMIT_DATA, unix.RLIMIT_NPROC, unix.RLIMIT_NOFILE} {
 		value, err := strconv.ParseUint(args[1+i], 10, 63)
 		if err == nil && value > 0 {
