@@ -19,7 +19,7 @@ on = $(filter-out 0,$($1))
 buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint verify case report list explain cases conformance gateways mutants doctor soak fuzz bench clean
+.PHONY: help build test lint verify case report list explain cases conformance gateways agents mutants doctor soak fuzz bench clean
 
 help: ## Show this help
 	@awk -F ':.*## ' \
@@ -76,6 +76,11 @@ gateways: build ## Compare the bridge with other stdio-to-HTTP gateways, measure
 	ci/conformance/install.sh gateways
 	cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/conformance/ tool .
 	build/conformance/conformance -results '$(abspath $(RESULTS))/conformance' gateways
+
+agents: build ## Let real agents and real MCP servers work through the bridge (installs 1.4 GB from npm)
+	for set in conformance gateways agents; do ci/conformance/install.sh $$set || exit 1; done
+	cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/conformance/ tool .
+	build/conformance/conformance -results '$(abspath $(RESULTS))/conformance' agents
 
 mutants: build ## Demand that each planted fault is caught by every check that names it
 	build/bridgecheck mutants $(if $(ID),--id '$(ID)') $(if $(call on,FULL),--full)

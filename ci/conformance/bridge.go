@@ -14,9 +14,14 @@ import (
 // The parts of the contract's specification that are used here.
 type (
 	spec struct {
-		Servers []server `json:"servers"`
-		Agent   agent    `json:"agent"`
-		Paths   paths    `json:"paths"`
+		Servers []server   `json:"servers"`
+		Agent   agent      `json:"agent"`
+		Paths   paths      `json:"paths"`
+		Model   *modelSpec `json:"model,omitempty"`
+	}
+	modelSpec struct {
+		URL        string `json:"url"`
+		Credential string `json:"credential"`
 	}
 	server struct {
 		Name           string   `json:"name"`
@@ -25,13 +30,16 @@ type (
 		Command        string   `json:"command,omitempty"`
 		Args           []string `json:"args,omitempty"`
 		URL            string   `json:"url,omitempty"`
+		Transports     []string `json:"transports,omitempty"`
 		Port           int      `json:"port"`
 		StartTimeoutMS int      `json:"start_timeout_ms,omitempty"`
 	}
 	agent struct {
-		Path string            `json:"path"`
-		Args []string          `json:"args"`
-		Env  map[string]string `json:"env,omitempty"`
+		Path       string            `json:"path"`
+		Args       []string          `json:"args"`
+		Env        map[string]string `json:"env,omitempty"`
+		Cwd        string            `json:"cwd,omitempty"`
+		Transports []string          `json:"transports,omitempty"`
 	}
 	paths struct {
 		RO []string `json:"ro"`

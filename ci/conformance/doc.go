@@ -13,5 +13,8 @@
 // stdio to HTTP instead: what passes, what a call and a session cost, and how a
 // client learns of a server that misbehaves.
 //
+// With the argument agents it lets released coding agents, driven by a scripted
+// model, and released MCP servers work through the bridge, by every door.
+//
 // It is a module of its own so that the one that is checked needs no SDK.
 package main

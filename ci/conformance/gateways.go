@@ -136,6 +136,7 @@ func behaviour(ctx context.Context, tools tools, dir, self string, g gateway, fl
 	for line := range strings.Lines(err.Error()) {
 		if _, cause, ok := strings.Cut(line, "refbridge: start server "); ok {
 			_, cause, _ = strings.Cut(cause, "): ")
+			cause, _, _ = strings.Cut(cause, ";") // the server's last lines follow
 			return fmt.Sprintf("the start is refused: %s, after %v", strings.TrimSpace(cause), took)
 		}
 	}
@@ -238,7 +239,8 @@ func gatewayTable(found []finding) string {
 	for i, bad := range badServers {
 		line("a server "+bad.title, func(f finding) string { return f.bad[i] })
 	}
-	fmt.Fprintf(&b, "\nThe best of %d rounds of %d calls each, in turns; %d sessions. The client of refbridge is in the sandbox, the others' beside them.\n",
+	fmt.Fprintf(&b, "\nThe best of %d rounds of %d calls each, in turns; %d sessions. The client of refbridge is in the sandbox, "+
+		"the others' beside them. mcp-proxy has one server for all sessions, the others one for each.\n",
 		rounds, callsARound, manySessions)
 	return b.String()
 }

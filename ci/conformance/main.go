@@ -33,7 +33,7 @@ func main() {
 // start returns the exit code: 0 the same but for what is explained, 1 not so,
 // 2 wrong usage or a broken run.
 func start(ctx context.Context, build, results, only string, args []string) (int, error) {
-	if len(args) == 3 && slices.Contains([]string{callsVerb, sessionsVerb, badVerb}, args[0]) {
+	if len(args) == 3 && slices.Contains([]string{callsVerb, sessionsVerb, badVerb, tryVerb}, args[0]) {
 		if err := measure(ctx, args[0], args[1], args[2]); err != nil {
 			return 2, err
 		}
@@ -56,8 +56,10 @@ func start(ctx context.Context, build, results, only string, args []string) (int
 			return 2, err
 		}
 		return 0, nil
+	case len(args) == 1 && args[0] == agentsVerb:
+		return code(driveAgents(ctx, tools, results))
 	case len(args) > 0:
-		return 2, errors.New("the one argument is gateways; see -help")
+		return 2, errors.New("the one argument is gateways or agents; see -help")
 	}
 	explanations, err := parseExplanations(differencesYAML)
 	if err != nil {
@@ -72,7 +74,14 @@ func start(ctx context.Context, build, results, only string, args []string) (int
 	if err := os.WriteFile(filepath.Join(results, "conformance.md"), []byte(text), 0o600); err != nil {
 		return 2, err
 	}
-	if red {
+	return code(red, nil)
+}
+
+func code(red bool, err error) (int, error) {
+	switch {
+	case err != nil:
+		return 2, err
+	case red:
 		return 1, nil
 	}
 	return 0, nil

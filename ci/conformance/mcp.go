@@ -27,15 +27,19 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return fmt.Sprintf("JSON-RPC error %d: %s", e.Code, e.Message) }
 
-func (c *client) initialize(ctx context.Context) error {
-	_, err := c.call(ctx, "initialize", map[string]any{
+var (
+	initializeParams = map[string]any{
 		"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
 		"clientInfo": map[string]any{"name": "compare", "version": "1"},
-	})
-	if err != nil {
+	}
+	initialized = map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}
+)
+
+func (c *client) initialize(ctx context.Context) error {
+	if _, err := c.call(ctx, "initialize", initializeParams); err != nil {
 		return err
 	}
-	response, err := c.post(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	response, err := c.post(ctx, initialized)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ func measure(ctx context.Context, verb, url, last string) error {
 		return calls(ctx, url, n)
 	case sessionsVerb:
 		return sessions(ctx, url, n)
+	case tryVerb:
+		return try(ctx, url, last)
 	default:
 		fmt.Println(bad(ctx, url, last))
 		return nil
