@@ -156,12 +156,10 @@ func startServer(ctx context.Context, tools tools, dir string, stateless bool) (
 		return "", stop, err
 	}
 	stop = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
-	for range 500 {
-		if conn, err := net.DialTimeout("tcp", address, time.Second); err == nil {
-			_ = conn.Close()
-			return "http://" + address + "/mcp", stop, nil
-		}
-		time.Sleep(10 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := listens(ctx, address); err != nil {
+		return "", stop, fmt.Errorf("the server: %w; see %s", err, log.Name())
 	}
-	return "", stop, fmt.Errorf("the server does not listen on %s within 5 s; see %s", address, log.Name())
+	return "http://" + address + "/mcp", stop, nil
 }

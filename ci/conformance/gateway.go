@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -23,12 +24,16 @@ type gateway struct {
 var gateways = []gateway{
 	{"refbridge", nil},
 	{"supergateway 4.0.0", func(modules string, server []string, port string) []string {
-		return []string{filepath.Join(modules, "supergateway/dist/index.js"), "--stdio", strings.Join(server, " "),
-			"--outputTransport", "streamableHttp", "--stateful", "--port", port, "--logLevel", "none"}
+		return []string{
+			filepath.Join(modules, "supergateway/dist/index.js"), "--stdio", strings.Join(server, " "),
+			"--outputTransport", "streamableHttp", "--stateful", "--port", port, "--logLevel", "none",
+		}
 	}},
 	{"mcp-proxy 6.7.19", func(modules string, server []string, port string) []string {
-		return append([]string{filepath.Join(modules, "mcp-proxy/dist/bin/mcp-proxy.mjs"),
-			"--host", "127.0.0.1", "--port", port, "--server", "stream", "--"}, server...)
+		return append([]string{
+			filepath.Join(modules, "mcp-proxy/dist/bin/mcp-proxy.mjs"),
+			"--host", "127.0.0.1", "--port", port, "--server", "stream", "--",
+		}, server...)
 	}},
 }
 
@@ -123,7 +128,7 @@ func memory(root int, without string) (kib int) {
 			continue // it has ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+		fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 		parent, _ := strconv.Atoi(fields[1])
 		children[parent] = append(children[parent], pid)
 	}

@@ -33,8 +33,10 @@ var badServers = []struct {
 // directions are what a server sends its client by itself, and the scenario of
 // the suite that shows it.
 var directions = []struct{ title, scenario string }{
-	{"sampling", "tools-call-sampling"}, {"elicitation", "tools-call-elicitation"},
-	{"logging", "tools-call-with-logging"}, {"progress", "tools-call-with-progress"},
+	{"sampling", "tools-call-sampling"},
+	{"elicitation", "tools-call-elicitation"},
+	{"logging", "tools-call-with-logging"},
+	{"progress", "tools-call-with-progress"},
 }
 
 // The sizes of what is measured.

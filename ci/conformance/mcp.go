@@ -119,9 +119,7 @@ func (c *client) answer(data []byte) (result json.RawMessage, ours bool, err err
 		Result json.RawMessage `json:"result"`
 		Error  *rpcError       `json:"error"`
 	}
-	if err := json.Unmarshal(data, &message); err != nil {
-		return nil, false, nil // an empty priming event, or a text
-	}
+	_ = json.Unmarshal(data, &message) // an empty priming event, or a text: nobody's answer
 	switch {
 	case message.Error != nil && message.Method == "":
 		return nil, true, message.Error

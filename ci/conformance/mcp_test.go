@@ -36,7 +36,7 @@ func TestHowACallEnds(t *testing.T) {
 	const events, plain = "text/event-stream", "application/json"
 	for title, c := range map[string]struct{ kind, body, want string }{
 		"JSON":                   {plain, `{"jsonrpc":"2.0","id":2,"result":{}}`, "works"},
-		"stream with a question": {events, "id: 1\ndata:\n\ndata: {\"id\":2,\"method\":\"roots/list\"}\n\ndata: {\"id\":2,\"result\":{}}\n\n", "works"},
+		"stream with a question": {events, "id: 1\ndata: \n\nevent: message\ndata: {\"id\":2,\"method\":\"roots/list\"}\n\ndata: {\"id\":2,\"result\":{}}\n\n", "works"},
 		"error":                  {plain, `{"id":2,"error":{"code":-32000,"message":"gone"}}`, "call: JSON-RPC error -32000: gone"},
 		"another's answer":       {plain, `{"id":7,"result":{}}`, "without an answer"},
 		"cut stream":             {events, "data: {\"id\":7,\"result\":{}}\n\n", "ended without an answer"},

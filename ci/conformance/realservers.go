@@ -60,9 +60,10 @@ func tryServers(ctx context.Context, tools tools, results string) (text string, 
 		if err != nil {
 			return "", false, err
 		}
-		verdict, out := "the same", ""
+		verdict := "the same"
 		var through exchange
-		if out, err = output(ctx, tools, dir, gateways[0], command, self, tryVerb, "{url}", string(call)); err == nil {
+		out, err := output(ctx, tools, dir, gateways[0], command, self, tryVerb, "{url}", string(call))
+		if err == nil {
 			err = json.Unmarshal([]byte(out), &through)
 		}
 		if err == nil && (!bytes.Equal(direct.Tools, through.Tools) || !bytes.Equal(direct.Result, through.Result)) {

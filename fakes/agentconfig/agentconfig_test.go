@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestGolden(t *testing.T) {
 		t.Run(word, func(t *testing.T) {
 			servers := doors
 			if word != "codex" {
-				servers = append(servers[:len(servers):len(servers)], agentconfig.Server{Name: "sse", URL: "http://127.0.0.1:18081/sse", SSE: true})
+				servers = append(slices.Clip(servers), agentconfig.Server{Name: "sse", URL: "http://127.0.0.1:18081/sse", SSE: true})
 			}
 			got, err := f.Write(servers...)
 			if err != nil {

@@ -25,7 +25,7 @@ func claude(servers []Server) ([]byte, error) {
 			Type    string            `json:"type"`
 			URL     string            `json:"url"`
 			Headers map[string]string `json:"headers,omitempty"`
-		}{kind, s.URL, s.headers("${", "}")}
+		}{kind, s.URL, s.headers("${")}
 	}
 	return indented(map[string]any{"mcpServers": entries})
 }
@@ -46,7 +46,7 @@ func opencode(servers []Server) ([]byte, error) {
 			Type    string            `json:"type"`
 			URL     string            `json:"url"`
 			Headers map[string]string `json:"headers,omitempty"`
-		}{"remote", s.URL, s.headers("{env:", "}")}
+		}{"remote", s.URL, s.headers("{env:")}
 	}
 	return indented(map[string]any{"mcp": entries})
 }
@@ -62,12 +62,12 @@ func gemini(servers []Server) ([]byte, error) {
 			entries[s.Name] = struct {
 				URL     string            `json:"url"`
 				Headers map[string]string `json:"headers,omitempty"`
-			}{s.URL, s.headers("${", "}")}
+			}{s.URL, s.headers("${")}
 		default:
 			entries[s.Name] = struct {
 				URL     string            `json:"httpUrl"`
 				Headers map[string]string `json:"headers,omitempty"`
-			}{s.URL, s.headers("${", "}")}
+			}{s.URL, s.headers("${")}
 		}
 	}
 	return indented(map[string]any{"mcpServers": entries})
@@ -83,12 +83,13 @@ func (s Server) stdio() stdio {
 	return stdio{s.Command[0], append([]string{}, s.Command[1:]...), s.Env}
 }
 
-// headers refer to the token as the agent writes a variable.
-func (s Server) headers(before, after string) map[string]string {
+// headers refer to the token as the agent writes a variable: opened so, and
+// closed by a brace.
+func (s Server) headers(open string) map[string]string {
 	if s.TokenEnv == "" {
 		return nil
 	}
-	return map[string]string{"Authorization": "Bearer " + before + s.TokenEnv + after}
+	return map[string]string{"Authorization": "Bearer " + open + s.TokenEnv + "}"}
 }
 
 func indented(v any) ([]byte, error) {
