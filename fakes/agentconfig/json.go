@@ -51,7 +51,8 @@ func opencode(servers []Server) ([]byte, error) {
 	return indented(map[string]any{"mcp": entries})
 }
 
-// gemini tells the transports apart by the key of the URL.
+// gemini takes streamable HTTP by a key of its own; a url alone means that too,
+// so that the older transport has to be named.
 func gemini(servers []Server) ([]byte, error) {
 	entries := map[string]any{}
 	for _, s := range servers {
@@ -60,9 +61,10 @@ func gemini(servers []Server) ([]byte, error) {
 			entries[s.Name] = s.stdio()
 		case s.SSE:
 			entries[s.Name] = struct {
+				Type    string            `json:"type"`
 				URL     string            `json:"url"`
 				Headers map[string]string `json:"headers,omitempty"`
-			}{s.URL, s.headers("${")}
+			}{"sse", s.URL, s.headers("${")}
 		default:
 			entries[s.Name] = struct {
 				URL     string            `json:"httpUrl"`
