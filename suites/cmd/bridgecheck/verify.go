@@ -106,7 +106,8 @@ func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir s
 	}
 	q := runner.Request{
 		Bin: bin, Subject: sub.path, Select: chosen, Cells: f.cells,
-		Results: dir, Shards: max(2, runtime.NumCPU()), Seed: f.seed,
+		// Much of a check is waiting: twice as many labs as cores keep these busy.
+		Results: dir, Shards: 2 * runtime.NumCPU(), Seed: f.seed,
 	}
 	opts := report.Options{
 		Profiles: judged, Strict: f.strict, Selection: chosen, Registered: catalog.All(),
