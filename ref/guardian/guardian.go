@@ -105,5 +105,8 @@ func watch(base string, lifeline io.Reader, answer io.WriteCloser) int {
 	if err := os.RemoveAll(made.path); err != nil {
 		return 1
 	}
+	// Again: what a bridge leaves that was killed is held for a moment by the
+	// processes that it was about to start.
+	sweep(filepath.Dir(made.path))
 	return 0
 }
