@@ -120,7 +120,7 @@ func (g *Group) lock(dir string) error {
 	if err != nil {
 		return fmt.Errorf("hold control group: %w", err)
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	err = unix.Flock(int(f.Fd()), unix.LOCK_SH) // who sweeps holds it for a moment
 	if err == nil {
 		_, err = os.Lstat(dir) // it may have been swept before it was locked
 	}

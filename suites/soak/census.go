@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // census is everything of the lab that a subject could leave, as lines for a
@@ -34,7 +36,12 @@ func take(work string) (census, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, fmt.Sprintf("mounts: %d", strings.Count(string(mounts), "\n")))
+	const mountPoint = 4 // proc_pid_mountinfo(5)
+	for line := range strings.Lines(string(mounts)) {
+		if f := strings.Fields(line); len(f) > mountPoint {
+			all = append(all, "mount: "+f[0]+" "+f[mountPoint])
+		}
+	}
 	all = append(all, files(work)...)
 	return append(all, controlGroups()...), nil
 }
@@ -104,7 +111,8 @@ func files(work string) (all []string) {
 	return all
 }
 
-// controlGroups are the direct children of this process's own, cgroups(7).
+// controlGroups are the direct children of this process's own, cgroups(7), that
+// nobody holds: the tree is the machine's, and others use it too.
 func controlGroups() (all []string) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -119,11 +127,25 @@ func controlGroups() (all []string) {
 				continue
 			}
 			for _, e := range entries {
-				if e.IsDir() && strings.HasPrefix(e.Name(), "bridge-") {
-					all = append(all, "control group: "+filepath.Join(at, e.Name()))
+				if dir := filepath.Join(at, e.Name()); e.IsDir() && strings.HasPrefix(e.Name(), "bridge-") && abandoned(dir) {
+					all = append(all, "control group: "+dir)
 				}
 			}
 		}
 	}
 	return all
+}
+
+// abandoned tells whether a control group is this user's and nobody's lock is on it.
+func abandoned(dir string) bool {
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false // it has just been removed
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || int(st.Uid) != os.Geteuid() {
+		return false
+	}
+	return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil
 }

@@ -30,7 +30,7 @@ type end struct {
 // moment is the time within which a phase comes up and its servers are stopped.
 const moment = 150 * time.Millisecond
 
-var ends = []end{
+var ends = []*end{
 	{name: "SIGKILL at a random time", kills: true, bring: func(ctx context.Context, d *driver, p *phase) bool {
 		pause(ctx, time.Duration(p.chance.Int64N(int64(moment))))
 		return d.kill(p, p.cmd.Process.Pid)
@@ -75,20 +75,20 @@ var ends = []end{
 
 // quiet is a phase that only starts and ends, after one that lost more than its
 // own process.
-var quiet = end{name: "quiet", servers: [][]string{{}}, bring: func(ctx context.Context, _ *driver, p *phase) bool {
+var quiet = &end{name: "quiet", servers: [][]string{{}}, bring: func(ctx context.Context, _ *driver, p *phase) bool {
 	p.awaitEvent(ctx, subject.EventReady)
 	return p.stdin.Close() == nil
 }}
 
-func killAt(event string) end {
-	return end{name: "SIGKILL at " + event, kills: true, bring: func(ctx context.Context, d *driver, p *phase) bool {
+func killAt(event string) *end {
+	return &end{name: "SIGKILL at " + event, kills: true, bring: func(ctx context.Context, d *driver, p *phase) bool {
 		p.awaitEvent(ctx, event)
 		return d.kill(p, p.cmd.Process.Pid)
 	}}
 }
 
-func signals(name string, all ...syscall.Signal) end {
-	return end{name: name, bring: func(ctx context.Context, _ *driver, p *phase) bool {
+func signals(name string, all ...syscall.Signal) *end {
+	return &end{name: name, bring: func(ctx context.Context, _ *driver, p *phase) bool {
 		pause(ctx, time.Duration(p.chance.Int64N(int64(moment))))
 		for _, s := range all {
 			_ = p.cmd.Process.Signal(s) // it may have ended

@@ -34,13 +34,13 @@ type phase struct {
 
 // result is how a phase went.
 type result struct {
-	end  end
+	end  *end
 	busy bool
 	err  error
 }
 
 // phase runs one to its end. place keeps phases of the same round apart.
-func (d *driver) phase(ctx context.Context, place int, e end, chance *rand.Rand) result {
+func (d *driver) phase(ctx context.Context, place int, e *end, chance *rand.Rand) result {
 	p, err := d.start(place, e, chance)
 	if err != nil {
 		return result{end: e, err: err}
@@ -55,10 +55,13 @@ func (d *driver) phase(ctx context.Context, place int, e end, chance *rand.Rand)
 		<-p.done
 		r.err = fmt.Errorf("the subject does not end after %s; its events end with\n%s", e.name, p.lastEvents())
 	}
+	if r.err == nil && e == quiet && !p.cmd.ProcessState.Success() {
+		r.err = fmt.Errorf("a phase that nothing happens to ends with %v; its events end with\n%s", p.cmd.ProcessState, p.lastEvents())
+	}
 	return r
 }
 
-func (d *driver) start(place int, e end, chance *rand.Rand) (*phase, error) {
+func (d *driver) start(place int, e *end, chance *rand.Rand) (*phase, error) {
 	dir := filepath.Join(d.cfg.Work, fmt.Sprintf("place-%d", place))
 	if err := os.MkdirAll(filepath.Join(dir, tmpFolder), 0o700); err != nil {
 		return nil, err
@@ -75,7 +78,11 @@ func (d *driver) start(place int, e end, chance *rand.Rand) (*phase, error) {
 	if err := os.WriteFile(spec, raw, 0o600); err != nil {
 		return nil, err
 	}
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	// Only one that does not block can be closed while it is read.
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	if err == nil {
+		err = syscall.SetNonblock(fds[1], false) // as from any caller
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +163,11 @@ func (p *phase) lastEvents() string {
 }
 
 // spec has two or three servers of the kinds that a phase must survive.
-func (d *driver) spec(e end, chance *rand.Rand) subject.Spec {
+func (d *driver) spec(e *end, chance *rand.Rand) subject.Spec {
 	s := subject.Spec{Agent: &subject.Agent{Path: d.cfg.Probe}}
+	if e == quiet || chance.IntN(3) == 0 {
+		s.Limits = &subject.Limits{Memory: 2 << 30, PIDs: 500} // control groups are made for them
+	}
 	if e.spec != nil {
 		e.spec(&s)
 	}

@@ -46,9 +46,6 @@ type driver struct {
 	busy   int // phases of which something was there when they were killed
 	killed int
 	slow   time.Duration // the longest that something was left
-	// doubtful: the last round killed processes beside the subject's own, and
-	// files may wait for the next phase to sweep them.
-	doubtful bool
 }
 
 // Run soaks the subject until the time is up or something is left. The error
@@ -103,18 +100,22 @@ func (d *driver) summary() {
 
 // round runs phases side by side, each to its own end, and looks what is left.
 func (d *driver) round(ctx context.Context, chance *rand.Rand) error {
-	n := 1 + chance.IntN(width)
-	results := make([]result, n)
+	results := make([]result, 1+chance.IntN(width))
+	first := ends[chance.IntN(len(ends))]
+	if first.alone {
+		results = results[:1]
+	}
 	var wg sync.WaitGroup
 	for i := range results {
-		end, own := ends[chance.IntN(len(ends))], rand.New(rand.NewPCG(chance.Uint64(), 0))
-		if n > 1 && end.alone {
-			end = ends[0]
+		end, own := first, rand.New(rand.NewPCG(chance.Uint64(), 0))
+		for i > 0 && (end == first || end.alone) {
+			end = ends[chance.IntN(len(ends))]
 		}
 		wg.Go(func() { results[i] = d.phase(ctx, i, end, own) })
 	}
 	wg.Wait()
 	var names []string
+	doubtful := false // files may wait for the next phase to sweep them
 	for _, r := range results {
 		if r.err != nil {
 			return r.err
@@ -122,7 +123,7 @@ func (d *driver) round(ctx context.Context, chance *rand.Rand) error {
 		names = append(names, r.end.name)
 		d.phases++
 		d.ended[r.end.name]++
-		d.doubtful = d.doubtful || r.end.alone
+		doubtful = doubtful || r.end.alone
 		if r.end.kills {
 			d.killed++
 		}
@@ -130,10 +131,9 @@ func (d *driver) round(ctx context.Context, chance *rand.Rand) error {
 			d.busy++
 		}
 	}
-	if d.doubtful {
+	if doubtful {
 		// What a phase has left that lost more than its own process goes with the
 		// next one.
-		d.doubtful = false
 		if r := d.phase(ctx, 0, quiet, chance); r.err != nil {
 			return r.err
 		}
