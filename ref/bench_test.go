@@ -67,7 +67,7 @@ func BenchmarkServers(b *testing.B) {
 					fmt.Fprintln(ours, `{"op":"quit"}`)
 					_, _ = io.Copy(io.Discard, ours)
 				}()
-				r := phase(b, context.Background(), config.Spec{Servers: slices.Clone(servers)}, func(o *ref.Options) {
+				r := phase(context.Background(), b, config.Spec{Servers: slices.Clone(servers)}, func(o *ref.Options) {
 					o.Control, o.Events = theirs, event.NewRecorder(events)
 				})
 				if r.exit != (ref.Exit{Reason: ref.ReasonQuit}) {
@@ -90,7 +90,7 @@ func BenchmarkPhases(b *testing.B) {
 				var wg sync.WaitGroup
 				for range n {
 					wg.Go(func() {
-						r := phase(b, context.Background(), config.Spec{
+						r := phase(context.Background(), b, config.Spec{
 							Agent: agent(b, "exit", "0"), Servers: []config.Server{server(b, "a", "x")},
 						})
 						if r.exit != (ref.Exit{Reason: ref.ReasonAgent}) {
@@ -111,7 +111,7 @@ func BenchmarkStartStop(b *testing.B) {
 	ours, theirs := net.Pipe()
 	ended := make(chan run, 1)
 	go func() {
-		ended <- phase(b, context.Background(), config.Spec{Servers: []config.Server{server(b, "a", "x")}},
+		ended <- phase(context.Background(), b, config.Spec{Servers: []config.Server{server(b, "a", "x")}},
 			func(o *ref.Options) { o.Control = theirs })
 	}()
 	replies := json.NewDecoder(ours)

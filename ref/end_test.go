@@ -42,7 +42,7 @@ func TestCancel(t *testing.T) {
 				_, _ = io.ReadFull(out, make([]byte, len("waiting\n")))
 				cancel(&ref.SignalError{Signal: syscall.SIGTERM})
 			}()
-			r := phase(t, ctx, config.Spec{Agent: agent(t, behaviour), Servers: []config.Server{server(t, "a", "x")}},
+			r := phase(ctx, t, config.Spec{Agent: agent(t, behaviour), Servers: []config.Server{server(t, "a", "x")}},
 				func(o *ref.Options) { o.Stdout = in })
 			wantExit(t, r, want)
 		})
@@ -57,7 +57,7 @@ func TestCancelDuringStart(t *testing.T) {
 		events.await("mode")
 		cancel(&ref.SignalError{Signal: syscall.SIGINT})
 	}()
-	r := phase(t, ctx, config.Spec{Servers: []config.Server{server(t, "a", "mute")}},
+	r := phase(ctx, t, config.Spec{Servers: []config.Server{server(t, "a", "mute")}},
 		func(o *ref.Options) { o.Events = event.NewRecorder(events) })
 	r.journal = events
 	wantExit(t, r, ref.Exit{Signal: syscall.SIGINT, Reason: ref.ReasonSignal})
@@ -67,12 +67,12 @@ func TestCancelDuringStart(t *testing.T) {
 func TestPhaseTimeout(t *testing.T) {
 	t.Parallel()
 	needNamespaces(t)
-	r := phase(t, context.Background(), config.Spec{Agent: agent(t, "wait"), Timeouts: &config.Timeouts{PhaseMS: 300}})
+	r := phase(context.Background(), t, config.Spec{Agent: agent(t, "wait"), Timeouts: &config.Timeouts{PhaseMS: 300}})
 	wantExit(t, r, ref.Exit{Code: ref.CodeTimeout, Reason: ref.ReasonTimeout})
 	if e := r.of("error"); len(e) != 1 || e[0].Stage != "timeout" {
 		t.Errorf("error = %+v", e)
 	}
-	r = phase(t, context.Background(), config.Spec{Servers: []config.Server{server(t, "a", "mute")}, Timeouts: &config.Timeouts{PhaseMS: 300}})
+	r = phase(context.Background(), t, config.Spec{Servers: []config.Server{server(t, "a", "mute")}, Timeouts: &config.Timeouts{PhaseMS: 300}})
 	wantExit(t, r, ref.Exit{Code: ref.CodeTimeout, Reason: ref.ReasonTimeout})
 }
 
@@ -82,7 +82,7 @@ func TestControl(t *testing.T) {
 	done := make(chan run, 1)
 	hang := server(t, "hung", "hang")
 	go func() {
-		done <- phase(t, context.Background(), config.Spec{Servers: []config.Server{server(t, "jira", "x"), hang}},
+		done <- phase(context.Background(), t, config.Spec{Servers: []config.Server{server(t, "jira", "x"), hang}},
 			func(o *ref.Options) { o.Control = theirs })
 	}()
 	replies := json.NewDecoder(ours)
@@ -148,7 +148,7 @@ func TestEndOfControl(t *testing.T) {
 		events.await("ready")
 		_ = ours.Close()
 	}()
-	r := phase(t, context.Background(), config.Spec{Agent: agent(t, "wait")}, func(o *ref.Options) {
+	r := phase(context.Background(), t, config.Spec{Agent: agent(t, "wait")}, func(o *ref.Options) {
 		o.Control, o.Events = theirs, event.NewRecorder(events)
 	})
 	r.journal = events

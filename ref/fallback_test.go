@@ -59,8 +59,10 @@ func fakeLimited(knob, policy string) int {
 	exit, _ := ref.Run(context.Background(), config.Spec{
 		Policy:  policy,
 		Servers: []config.Server{{Name: "a", Placement: "host", Command: path, Args: []string{"fake-server", "one"}, Env: quick}},
-		Agent: &config.Agent{Path: "/bin/sh", Args: []string{"-c",
-			`echo "level=$BRIDGE_LEVEL" >&2; exec "$0" fake-agent call "$BRIDGE_SERVER_A_URL#BRIDGE_SERVER_A_TOKEN" >&2`, path}, Env: quick},
+		Agent: &config.Agent{Path: "/bin/sh", Args: []string{
+			"-c",
+			`echo "level=$BRIDGE_LEVEL" >&2; exec "$0" fake-agent call "$BRIDGE_SERVER_A_URL#BRIDGE_SERVER_A_TOKEN" >&2`, path,
+		}, Env: quick},
 		Paths: &config.Paths{RO: []string{path}},
 	}, ref.Options{Events: event.NewRecorder(os.Stdout), Stderr: os.Stderr})
 	return exit.Status()
@@ -71,10 +73,13 @@ func fakeLimited(knob, policy string) int {
 func TestHostThatCannotIsolate(t *testing.T) {
 	needNamespaces(t)
 	for _, row := range []struct{ knob, policy, level, stage, errno string }{
-		{"net", "require", "", "clone", "ENOSPC"}, {"net", "prefer", "shared/userns", "", "ENOSPC"},
-		{"user", "require", "", "clone", "ENOSPC"}, {"user", "prefer", "shared/none", "", "ENOSPC"},
+		{"net", "require", "", "clone", "ENOSPC"},
+		{"net", "prefer", "shared/userns", "", "ENOSPC"},
+		{"user", "require", "", "clone", "ENOSPC"},
+		{"user", "prefer", "shared/none", "", "ENOSPC"},
 		{"mnt", "prefer", "shared/none", "", "ENOSPC"},
-		{"landlock", "require", "", "landlock", "ENOSYS"}, {"landlock", "prefer", "isolated", "", "landlock"},
+		{"landlock", "require", "", "landlock", "ENOSYS"},
+		{"landlock", "prefer", "isolated", "", "landlock"},
 	} {
 		t.Run(row.knob+" "+row.policy, func(t *testing.T) {
 			t.Parallel()

@@ -51,7 +51,7 @@ func (j *journal) Write(p []byte) (int, error) {
 func (j *journal) lines() (all []line) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, text := range strings.Split(strings.TrimSpace(j.text.String()), "\n") {
+	for text := range strings.SplitSeq(strings.TrimSpace(j.text.String()), "\n") {
 		var l line
 		if json.Unmarshal([]byte(text), &l) == nil {
 			all = append(all, l)
@@ -89,12 +89,12 @@ type run struct {
 
 // phase runs a phase to its end, with a runtime directory of its own that must
 // be gone afterwards.
-func phase(t testing.TB, ctx context.Context, spec config.Spec, change ...func(*ref.Options)) run {
+func phase(ctx context.Context, t testing.TB, spec config.Spec, change ...func(*ref.Options)) run {
 	t.Helper()
-	return phaseIn(t, ctx, t.TempDir(), spec, change...)
+	return phaseIn(ctx, t, t.TempDir(), spec, change...)
 }
 
-func phaseIn(t testing.TB, ctx context.Context, base string, spec config.Spec, change ...func(*ref.Options)) run {
+func phaseIn(ctx context.Context, t testing.TB, base string, spec config.Spec, change ...func(*ref.Options)) run {
 	t.Helper()
 	if spec.Paths == nil {
 		spec.Paths = &config.Paths{}

@@ -35,13 +35,13 @@ func TestOutOfMemory(t *testing.T) {
 	needNamespaces(t)
 	needGroups(t)
 	const limit = 64 << 20
-	r := phase(t, context.Background(), config.Spec{
+	r := phase(context.Background(), t, config.Spec{
 		// Each file fits its file system; both together do not fit the limit.
 		Agent:  &config.Agent{Path: "/bin/sh", Args: []string{"-c", "exec tee /tmp/a /dev/shm/b </dev/zero >/dev/null"}},
 		Limits: &config.Limits{Memory: limit},
 	})
 	wantExit(t, r, ref.Exit{Signal: syscall.SIGKILL, Reason: ref.ReasonMemory})
-	r = phase(t, context.Background(), config.Spec{
+	r = phase(context.Background(), t, config.Spec{
 		Agent:  &config.Agent{Path: "/bin/sh", Args: []string{"-c", "kill -9 $$"}},
 		Limits: &config.Limits{Memory: limit},
 	})
@@ -52,7 +52,7 @@ func TestOutOfMemory(t *testing.T) {
 func TestProcessesAreLimited(t *testing.T) {
 	t.Parallel()
 	needNamespaces(t)
-	r := phase(t, context.Background(), config.Spec{
+	r := phase(context.Background(), t, config.Spec{
 		Policy: "prefer",
 		Agent:  &config.Agent{Path: "/bin/sh", Args: []string{"-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 1000 & done; echo all"}},
 		Limits: &config.Limits{PIDs: 10},

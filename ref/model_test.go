@@ -94,7 +94,7 @@ func TestModelEnvironment(t *testing.T) {
 		{"shared", credential, "", "401 the key for this door is BRIDGE_MODEL_TOKEN"},
 	} {
 		a := agent(t, "ask", "get $BRIDGE_MODEL_URL/v1"+row.asked, "environment")
-		r := phase(t, context.Background(), config.Spec{Agent: a, Network: row.network, Model: &config.Model{URL: url, Credential: row.credential}})
+		r := phase(context.Background(), t, config.Spec{Agent: a, Network: row.network, Model: &config.Model{URL: url, Credential: row.credential}})
 		wantExit(t, r, ref.Exit{Reason: ref.ReasonAgent})
 		lines := strings.SplitN(r.out, "\n", 2)
 		if lines[0] != row.want {

@@ -30,7 +30,7 @@ func TestExitTruth(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := phase(t, context.Background(), config.Spec{Agent: row.agent})
+			r := phase(context.Background(), t, config.Spec{Agent: row.agent})
 			wantExit(t, r, row.want)
 			if first := r.lines()[0]; first.Event != "mode" || first.Level != "isolated" {
 				t.Errorf("first event = %+v, want the mode", first)
@@ -59,7 +59,7 @@ func TestStandardStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stdin.Close()
-	r := phase(t, context.Background(), config.Spec{Agent: agent(t, "copy")}, func(o *ref.Options) { o.Stdin = stdin })
+	r := phase(context.Background(), t, config.Spec{Agent: agent(t, "copy")}, func(o *ref.Options) { o.Stdin = stdin })
 	wantExit(t, r, ref.Exit{Reason: ref.ReasonAgent})
 	if r.out != string(data) || r.stderr != "to stderr" {
 		t.Errorf("stdout has %d bytes of %d, stderr is %q", len(r.out), len(data), r.stderr)
@@ -79,7 +79,7 @@ func TestDoors(t *testing.T) {
 		"http://127.0.0.1:18080/mcp/none", "http://jira.mcp.internal:81/mcp",
 	}
 	want := []string{"200 one", "200 one", "200 one", "200 one", "200 two", "200 two", "200 two", "404", "502"}
-	r := phase(t, context.Background(), config.Spec{
+	r := phase(context.Background(), t, config.Spec{
 		Servers: []config.Server{jira, hub}, Agent: agent(t, append([]string{"call"}, doors...)...),
 	})
 	wantExit(t, r, ref.Exit{Reason: ref.ReasonAgent})
@@ -108,7 +108,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("MY_TOKEN", "s3cret")
 	a := agent(t, "env")
 	a.Env["OWN"], a.Env["HTTP_PROXY"] = "1", "http://192.0.2.1:1"
-	r := phase(t, context.Background(), config.Spec{Servers: []config.Server{server(t, "git-hub", "x")}, Agent: a})
+	r := phase(context.Background(), t, config.Spec{Servers: []config.Server{server(t, "git-hub", "x")}, Agent: a})
 	wantExit(t, r, ref.Exit{Reason: ref.ReasonAgent})
 	var env []string
 	if err := json.Unmarshal([]byte(r.out), &env); err != nil {
@@ -136,7 +136,7 @@ func TestSharedNetwork(t *testing.T) {
 	needNamespaces(t)
 	loose := config.Server{Name: "loose", Command: "loose"}
 	a := &config.Agent{Path: "/bin/sh", Args: []string{"-c", `exec "$0" fake-agent call "$BRIDGE_SERVER_JIRA_URL" "$BRIDGE_SERVER_JIRA_URL#BRIDGE_SERVER_JIRA_TOKEN"`, self(t)}}
-	r := phase(t, context.Background(), config.Spec{
+	r := phase(context.Background(), t, config.Spec{
 		Servers: []config.Server{server(t, "jira", "one"), loose}, Agent: a, Paths: &config.Paths{RO: []string{filepath.Dir(self(t))}},
 	})
 	wantExit(t, r, ref.Exit{Reason: ref.ReasonAgent})
@@ -161,7 +161,7 @@ func TestTwoPhases(t *testing.T) {
 		s := server(t, "jira", name)
 		s.Port = 7000
 		go func() {
-			done <- phase(t, context.Background(), config.Spec{
+			done <- phase(context.Background(), t, config.Spec{
 				Servers: []config.Server{s}, Agent: agent(t, "call", "http://jira.mcp.internal/mcp", "http://127.0.0.1:7000/mcp"),
 			})
 		}()
@@ -179,7 +179,7 @@ func TestTerminalWithoutPerson(t *testing.T) {
 	t.Parallel()
 	needNamespaces(t)
 	script := `test -t 0 || test -t 1 || test -t 2 || echo "no stream is it"; head -c 300000 /dev/zero >/dev/tty && echo said`
-	r := phase(t, context.Background(), config.Spec{Agent: &config.Agent{Path: "/bin/sh", Args: []string{"-c", script}, TTY: true}})
+	r := phase(context.Background(), t, config.Spec{Agent: &config.Agent{Path: "/bin/sh", Args: []string{"-c", script}, TTY: true}})
 	wantExit(t, r, ref.Exit{Reason: ref.ReasonAgent})
 	if r.out != "no stream is it\nsaid\n" || r.stderr != "" {
 		t.Errorf("stdout %q, stderr %q", r.out, r.stderr)

@@ -9,11 +9,10 @@
 package ref
 
 import (
+	"io"
 	"log/slog"
 	"os"
 	"syscall"
-
-	"io"
 
 	"bridgecheck/ref/event"
 	"bridgecheck/ref/guardian"

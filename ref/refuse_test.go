@@ -25,7 +25,7 @@ func TestServerThatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bad := server(t, "bad", row.behaviour)
 			bad.StartTimeoutMS = row.timeout
-			r := phase(t, context.Background(), config.Spec{
+			r := phase(context.Background(), t, config.Spec{
 				Servers: []config.Server{server(t, "good", "x"), bad}, Agent: agentIfPossible(t),
 			})
 			wantExit(t, r, failure)
@@ -63,7 +63,7 @@ func TestUnsupported(t *testing.T) {
 		"agent.mcp_config":   {config.Spec{Agent: &config.Agent{Path: "/bin/true", MCPConfig: &config.MCPConfig{Format: "claude", Path: "/x"}}}, ""},
 		"servers.transports": {config.Spec{Servers: []config.Server{{Name: "a", Kind: "http", URL: "http://127.0.0.1:9", Transports: []string{"http", "sse"}}}}, ""},
 	} {
-		r := phase(t, context.Background(), row.spec)
+		r := phase(context.Background(), t, row.spec)
 		wantExit(t, r, failure)
 		if got := r.of("unsupported"); len(got) != 1 || got[0].Field != field {
 			t.Errorf("%s: unsupported = %+v", field, got)
@@ -78,7 +78,7 @@ func TestUnsupported(t *testing.T) {
 }
 
 func TestBrokenSpec(t *testing.T) {
-	r := phase(t, context.Background(), config.Spec{
+	r := phase(context.Background(), t, config.Spec{
 		Servers: []config.Server{{Name: "a", Command: "/no/such", Placement: "host"}}, Network: "sideways",
 	})
 	wantExit(t, r, failure)
@@ -91,7 +91,7 @@ func TestBrokenSpec(t *testing.T) {
 func TestDangerousVariable(t *testing.T) {
 	a := agent(t, "env")
 	a.Env["LD_PRELOAD"] = "/x.so"
-	r := phase(t, context.Background(), config.Spec{Agent: a})
+	r := phase(context.Background(), t, config.Spec{Agent: a})
 	wantExit(t, r, failure)
 	if e := r.of("error"); len(e) != 1 || e[0].Stage != "config" || !strings.HasPrefix(e[0].Reason, "agent.env: \"LD_PRELOAD\"") {
 		t.Errorf("error = %+v", e)
@@ -111,11 +111,11 @@ func TestPlantedSymlink(t *testing.T) {
 
 func TestDryRun(t *testing.T) {
 	dry := func(o *ref.Options) { o.DryRun = true }
-	r := phase(t, context.Background(), config.Spec{Policy: "prefer", Agent: agent(t, "env"), Servers: []config.Server{server(t, "a", "x")}}, dry)
+	r := phase(context.Background(), t, config.Spec{Policy: "prefer", Agent: agent(t, "env"), Servers: []config.Server{server(t, "a", "x")}}, dry)
 	if lines := r.lines(); len(lines) != 1 || lines[0].Event != "mode" || r.err != nil || r.exit.Status() != 0 {
 		t.Errorf("events = %+v, %+v, %v", lines, r.exit, r.err)
 	}
-	r = phase(t, context.Background(), config.Spec{Network: "isolated", Servers: []config.Server{{Name: "a", Command: "a"}}}, dry)
+	r = phase(context.Background(), t, config.Spec{Network: "isolated", Servers: []config.Server{{Name: "a", Command: "a"}}}, dry)
 	if lines := r.lines(); len(lines) != 1 || lines[0].Event != "error" || r.exit.Status() != 125 || !strings.Contains(lines[0].Reason, "server a") {
 		t.Errorf("events = %+v, %+v", lines, r.exit)
 	}

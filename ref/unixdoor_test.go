@@ -22,7 +22,7 @@ func answers(t *testing.T, spec config.Spec, asks ...string) ([]string, run) {
 	if transports != nil {
 		spec.Agent.Transports = transports.Transports
 	}
-	r := phase(t, context.Background(), spec)
+	r := phase(context.Background(), t, spec)
 	wantExit(t, r, ref.Exit{Reason: ref.ReasonAgent})
 	return strings.Split(strings.TrimSuffix(r.out, "\n"), "\n"), r
 }
@@ -86,7 +86,7 @@ func TestUnixDoorModes(t *testing.T) {
 	base := t.TempDir()
 	script := `stat -c %a /mcp/jira /mcp/jira/mcp; ls "$0" 2>/dev/null; touch /mcp/x 2>/dev/null && echo touched`
 	spec := config.Spec{Servers: []config.Server{server(t, "jira", "one")}, Agent: &config.Agent{Path: "/bin/sh", Args: []string{"-c", script, base}, Transports: []string{"unix"}}}
-	if r := phaseIn(t, context.Background(), base, spec); r.out != "700\n600\n" {
+	if r := phaseIn(context.Background(), t, base, spec); r.out != "700\n600\n" {
 		t.Errorf("modes %q", r.out)
 	}
 }
@@ -103,7 +103,7 @@ func TestStdioDoor(t *testing.T) {
 
 	for _, transports := range [][]string{nil, {"http"}, {"unix", "http"}} {
 		a := &config.Agent{Path: "/bin/sh", Args: []string{"-c", `test ! -e "$0" && env | grep ^BRIDGE_SERVER_JIRA_ | cut -d= -f1 | sort`, self(t)}, Transports: transports}
-		r := phase(t, context.Background(), config.Spec{Servers: servers, Agent: a})
+		r := phase(context.Background(), t, config.Spec{Servers: servers, Agent: a})
 		wanted := "BRIDGE_SERVER_JIRA_URL\n"
 		if slices.Contains(transports, "unix") {
 			wanted = "BRIDGE_SERVER_JIRA_SOCKET\n" + wanted
@@ -121,7 +121,7 @@ func TestUnixDoorTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := agentIfPossible(t)
-	r := phaseIn(t, context.Background(), base, config.Spec{Servers: []config.Server{server(t, "jira", "one")}, Agent: a})
+	r := phaseIn(context.Background(), t, base, config.Spec{Servers: []config.Server{server(t, "jira", "one")}, Agent: a})
 	if r.exit.Code != ref.CodeFailure || len(r.of("error")) != 1 {
 		t.Errorf("exit %+v, %s", r.exit, fmt.Sprint(r.of("error")))
 	}

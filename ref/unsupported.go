@@ -3,6 +3,7 @@ package ref
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"bridgecheck/ref/config"
 	"bridgecheck/ref/event"
@@ -31,14 +32,11 @@ func anyServer(has func(config.Server) bool) func(config.Spec) bool {
 type Unsupported struct{ Fields []event.Unsupported }
 
 func (u *Unsupported) Error() string {
-	text := ""
+	lines := make([]string, len(u.Fields))
 	for i, f := range u.Fields {
-		if i > 0 {
-			text += "\n"
-		}
-		text += fmt.Sprintf("%s is not supported by this bridge: %s", f.Field, f.Reason)
+		lines[i] = fmt.Sprintf("%s is not supported by this bridge: %s", f.Field, f.Reason)
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 // unsupported returns all that is asked for and lacking.

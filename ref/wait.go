@@ -93,8 +93,7 @@ func (p *phase) failed(ctx context.Context, exit Exit, err error) (Exit, error) 
 		return Exit{Code: CodeTimeout, Reason: ReasonTimeout}, errTimeout
 	}
 	exit = Exit{Signal: syscall.SIGTERM, Reason: ReasonSignal}
-	var by *SignalError
-	if errors.As(context.Cause(ctx), &by) {
+	if by, ok := errors.AsType[*SignalError](context.Cause(ctx)); ok {
 		exit.Signal = by.Signal
 	}
 	return exit, context.Cause(ctx)
@@ -108,8 +107,7 @@ func (p *phase) tell(err error) {
 		}
 		return
 	}
-	var lacking *Unsupported
-	if errors.As(err, &lacking) {
+	if lacking, ok := errors.AsType[*Unsupported](err); ok {
 		for _, field := range lacking.Fields {
 			p.opt.Events.Emit(field)
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 func TestParents(t *testing.T) {
-	const v1 = "30 25 0:26 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n" +
-		"31 25 0:27 / /sys/fs/cgroup/pids rw shared:9 - cgroup cgroup rw,pids\n"
+	const v1 = "30 25 0:26 / /sys/fs/cgroup/memory rw,relatime - cgroup none rw,memory\n" +
+		"31 25 0:27 / /sys/fs/cgroup/pids rw shared:9 - cgroup none rw,pids\n"
 	for name, row := range map[string]struct {
 		own, mounts string
 		want        map[string][]string
@@ -20,16 +20,18 @@ func TestParents(t *testing.T) {
 		"version 1": {"4:memory:/a/b\n8:pids:/\n1:name=systemd:/x\n", v1, map[string][]string{
 			"memory": {"/sys/fs/cgroup/memory/a/b"}, "pids": {"/sys/fs/cgroup/pids"},
 		}},
-		"version 2": {"0::/user.slice/s.scope\n", "29 22 0:25 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", map[string][]string{
+		"version 2": {"0::/user.slice/s.scope\n", "29 22 0:25 / /sys/fs/cgroup rw - cgroup2 none rw\n", map[string][]string{
 			"memory": {"/sys/fs/cgroup/user.slice/s.scope", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup"},
 			"pids":   {"/sys/fs/cgroup/user.slice/s.scope", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup"},
 		}},
-		"both": {"4:memory:/a\n0::/\n", v1 + "33 25 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n", map[string][]string{
+		"both": {"4:memory:/a\n0::/\n", v1 + "33 25 0:29 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n", map[string][]string{
 			"memory": {"/sys/fs/cgroup/memory/a", "/sys/fs/cgroup/unified"}, "pids": {"/sys/fs/cgroup/unified"},
 		}},
-		"container whose mount begins further in": {"4:memory:/docker/abc/x\n", "30 25 0:26 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
-			map[string][]string{"memory": {"/sys/fs/cgroup/memory/x"}}},
-		"outside of the mount": {"0::/../other\n", "29 22 0:25 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", map[string][]string{}},
+		"container whose mount begins further in": {
+			"4:memory:/docker/abc/x\n", "30 25 0:26 /docker/abc /sys/fs/cgroup/memory ro - cgroup none rw,memory\n",
+			map[string][]string{"memory": {"/sys/fs/cgroup/memory/x"}},
+		},
+		"outside of the mount": {"0::/../other\n", "29 22 0:25 / /sys/fs/cgroup rw - cgroup2 none rw\n", map[string][]string{}},
 		"nothing":              {"", "", map[string][]string{}},
 	} {
 		if got := parentsIn(row.own, row.mounts); !reflect.DeepEqual(got, row.want) {
@@ -142,7 +144,7 @@ func TestGroup(t *testing.T) {
 		if strings.Contains(dir, "pids") && read(t, dir, "pids.max") != "13\n" {
 			t.Errorf("the limit is %q, want 10 beside one thread and room for two", read(t, dir, "pids.max"))
 		}
-		for _, pid := range strings.Fields(read(t, dir, "cgroup.procs")) {
+		for pid := range strings.FieldsSeq(read(t, dir, "cgroup.procs")) {
 			_ = exec.Command("kill", "-9", pid).Run()
 		}
 	}

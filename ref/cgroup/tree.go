@@ -53,7 +53,7 @@ func parentsIn(own, mounts string) map[string][]string {
 					}
 				}
 			default:
-				for _, name := range strings.Split(names, ",") {
+				for name := range strings.SplitSeq(names, ",") {
 					if slices.Contains(h.controllers, name) {
 						all[name] = append(all[name], dir)
 					}

@@ -115,8 +115,10 @@ func TestProblems(t *testing.T) {
 		"resolver":               {"resolver: 192.0.2.53\n", []string{"soda.yaml:1: resolver: |192.0.2.53:53"}},
 		"relative path":          {"paths:\n  ro: [a]\n", []string{"soda.yaml:2: paths.ro[0]: "}},
 		"negative amount":        {"limits:\n  memory: -1\n", []string{"soda.yaml:2: limits.memory: -1 is negative"}},
-		"all together": {"policy: maybe\nalow: 1\nmcp_servers:\n  a: {command: [], port: 0x1F}\n",
-			[]string{"soda.yaml:1: policy", "soda.yaml:2: alow", "soda.yaml:4: mcp_servers.a.command: wants", "soda.yaml:4: mcp_servers.a.port"}},
+		"all together": {
+			"policy: maybe\nalow: 1\nmcp_servers:\n  a: {command: [], port: 0x1F}\n",
+			[]string{"soda.yaml:1: policy", "soda.yaml:2: alow", "soda.yaml:4: mcp_servers.a.command: wants", "soda.yaml:4: mcp_servers.a.port"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := config.ParseSODA("soda.yaml", []byte(row.file), func(string) (string, bool) { return "", false })
@@ -145,17 +147,23 @@ func TestProblemsOfSpec(t *testing.T) {
 		"float":          {`{"descriptors": [3.5]}`, []string{"wants an integer, found a number"}},
 		"too large":      {`{"limits": {"memory": 9223372036854775808}}`, []string{"too large"}},
 		"longest time":   {`{"timeouts": {"phase_ms": 9223372036854}}`, nil},
-		"time overflows": {`{"timeouts": {"phase_ms": 9223372036855}, "servers": [{"name": "a", "command": "x", "stop_grace_ms": 9223372036854775807}]}`,
-			[]string{"servers[0].stop_grace_ms: 9223372036854775807 is too large", "timeouts.phase_ms: 9223372036855 is too large|9223372036854"}},
+		"time overflows": {
+			`{"timeouts": {"phase_ms": 9223372036855}, "servers": [{"name": "a", "command": "x", "stop_grace_ms": 9223372036854775807}]}`,
+			[]string{"servers[0].stop_grace_ms: 9223372036854775807 is too large", "timeouts.phase_ms: 9223372036855 is too large|9223372036854"},
+		},
 		"largest message": {`{"limits": {"message_bytes": 2147483647, "memory": 9223372036854775807}}`, nil},
 		"limits overflow": {`{"limits": {"message_bytes": 2147483648, "head_bytes": 9223372036854775807}}`, []string{"limits.head_bytes", "limits.message_bytes: 2147483648 is too large"}},
 		"port of a rule":  {`{"allow": [{"host": "a.example.test", "port": "443"}]}`, []string{"allow[0].port: wants an integer"}},
-		"NUL bytes": {`{"agent": {"path": "/a\u0000", "args": ["x", "a\u0000b"]}, "servers": [{"name": "a", "command": "x", "args": ["\u0000"]}], "relays": [{"port": 7000, "unix_socket": "/x\u0000"}]}`,
-			[]string{"servers[0].args[0]: |NUL", "agent.args[1]: |NUL", "agent.path: |NUL", "relays[0].unix_socket: |NUL"}},
+		"NUL bytes": {
+			`{"agent": {"path": "/a\u0000", "args": ["x", "a\u0000b"]}, "servers": [{"name": "a", "command": "x", "args": ["\u0000"]}], "relays": [{"port": 7000, "unix_socket": "/x\u0000"}]}`,
+			[]string{"servers[0].args[0]: |NUL", "agent.args[1]: |NUL", "agent.path: |NUL", "relays[0].unix_socket: |NUL"},
+		},
 		"longest socket": {`{"relays": [{"port": 7000, "unix_socket": "/` + strings.Repeat("x", 106) + `"}]}`, nil},
 		"socket path":    {`{"relays": [{"port": 7000, "unix_socket": "/` + strings.Repeat("x", 107) + `"}]}`, []string{"relays[0].unix_socket: |108 bytes|107"}},
-		"header fields": {`{"routes": [{"prefix": "/a", "url": "https://a.example.test/", "headers": {"A B": "x", "Key": "secret\r\nX: y", "Ok": "z"}}]}`,
-			[]string{"routes[0].headers: \"A B\"", "routes[0].headers.Key: the value holds"}},
+		"header fields": {
+			`{"routes": [{"prefix": "/a", "url": "https://a.example.test/", "headers": {"A B": "x", "Key": "secret\r\nX: y", "Ok": "z"}}]}`,
+			[]string{"routes[0].headers: \"A B\"", "routes[0].headers.Key: the value holds"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := config.ParseSpec("f", []byte(row.file))
@@ -171,7 +179,7 @@ func compare(t *testing.T, err error, want []string) {
 		t.Fatalf("got %d problems, want %d:\n%v", len(problems), len(want), err)
 	}
 	for i, p := range problems {
-		for _, part := range strings.Split(want[i], "|") {
+		for part := range strings.SplitSeq(want[i], "|") {
 			if !strings.Contains(p.String(), part) {
 				t.Errorf("problem %d = %q, want %q in it", i, p, part)
 			}

@@ -77,8 +77,7 @@ func (d *decoder) parse(data []byte) ast.Node {
 // beside its message: it may hold a secret.
 func (d *decoder) syntax(err error) {
 	line, message := 1, "not YAML"
-	var at yaml.Error
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[yaml.Error](err); ok {
 		message = "not YAML: " + at.GetMessage()
 		if t := at.GetToken(); t != nil && t.Position != nil {
 			line = t.Position.Line

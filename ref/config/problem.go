@@ -59,8 +59,7 @@ func (e *Error) Server() string {
 
 // Problems returns what err holds when it is an [*Error].
 func Problems(err error) []Problem {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Problems
 	}
 	return nil

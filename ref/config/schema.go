@@ -38,8 +38,7 @@ func schemaOf(t reflect.Type, key string) object {
 		return schemaOf(t.Elem(), key)
 	case reflect.Struct:
 		properties := object{}
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			name := f.Tag.Get("json")
 			property := schemaOf(f.Type, name)
 			if doc := f.Tag.Get("doc"); doc != "" {

@@ -105,7 +105,8 @@ type Exit struct {
 	Reason string `json:"reason"` // agent, quit, signal, timeout, out-of-memory, failure
 }
 
-// The kinds, in the order in which a phase brings them up.
+// The kinds stand in the order in which a phase brings them up.
+
 func (Mode) Kind() string            { return "mode" }
 func (ServerProgress) Kind() string  { return "server-progress" }
 func (ServerStarted) Kind() string   { return "server-started" }

@@ -2,6 +2,7 @@ package guardian_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,12 +40,19 @@ func killGuardians(t *testing.T, parent int) {
 	for _, file := range tasks {
 		text, err := os.ReadFile(file)
 		must(t, err)
-		for _, word := range strings.Fields(string(text)) {
+		for word := range strings.FieldsSeq(string(text)) {
 			pid, err := strconv.Atoi(word)
 			if name, _ := os.ReadFile("/proc/" + word + "/cmdline"); err != nil || !strings.HasPrefix(string(name), guardian.Role) {
 				continue
 			}
-			must(t, unix.Kill(pid, unix.SIGKILL))
+			fd, err := unix.PidfdOpen(pid, 0)
+			must(t, err, unix.Kill(pid, unix.SIGKILL))
+			for { // until it has gone, and its lock with it
+				if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1); !errors.Is(err, unix.EINTR) {
+					break
+				}
+			}
+			must(t, unix.Close(fd))
 			killed++
 		}
 	}

@@ -101,8 +101,7 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, err := plan.Decide(row.spec, row.host)
 			reason := p.Reason
-			var refusal *plan.Refusal
-			if errors.As(err, &refusal) {
+			if refusal, ok := errors.AsType[*plan.Refusal](err); ok {
 				reason, p = refusal.Error(), plan.Plan{}
 			} else if err != nil {
 				t.Fatal(err)
@@ -113,7 +112,7 @@ func TestDecide(t *testing.T) {
 			if isolated := p.Level == plan.Isolated; row.level != "" && (p.Mode == plan.Connect) != isolated {
 				t.Errorf("mode = %q at level %q", p.Mode, p.Level)
 			}
-			for _, part := range strings.Split(row.why, "|") {
+			for part := range strings.SplitSeq(row.why, "|") {
 				if !strings.Contains(reason, part) {
 					t.Errorf("reason = %q, want %q in it", reason, part)
 				}

@@ -63,7 +63,7 @@ func (r *Relay) Serve(l net.Listener) error {
 		if err != nil {
 			var temporary interface{ Temporary() bool }
 			if errors.As(err, &temporary) && temporary.Temporary() {
-				time.Sleep(10 * time.Millisecond) // out of descriptors: one will be free
+				<-time.After(10 * time.Millisecond) // out of descriptors: one will be free
 				continue
 			}
 			return fmt.Errorf("relay to %s: accept: %w", r.cfg.Socket, err)

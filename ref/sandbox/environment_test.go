@@ -36,10 +36,22 @@ func TestCheckEnvironment(t *testing.T) {
 		name, value string
 		refused     bool
 	}{
-		{"LD_PRELOAD", "/x", true}, {"LD_", "", true}, {"LD", "x", false}, {"OLD_X", "x", false},
-		{"DYLD_X", "", true}, {"BASH_ENV", "", true}, {"BASH_ENVIRONMENT", "", false}, {"ENV", "", true}, {"NODE_ENV", "x", false},
-		{"BASH_FUNC_ls%%", "() { :; }", true}, {"PYTHONUNBUFFERED", "1", false}, {"GIT_AUTHOR_NAME", "x", false},
-		{"", "x", true}, {"A=B", "x", true}, {"A", "x\x00", true}, {"A", "x=y", false},
+		{"LD_PRELOAD", "/x", true},
+		{"LD_", "", true},
+		{"LD", "x", false},
+		{"OLD_X", "x", false},
+		{"DYLD_X", "", true},
+		{"BASH_ENV", "", true},
+		{"BASH_ENVIRONMENT", "", false},
+		{"ENV", "", true},
+		{"NODE_ENV", "x", false},
+		{"BASH_FUNC_ls%%", "() { :; }", true},
+		{"PYTHONUNBUFFERED", "1", false},
+		{"GIT_AUTHOR_NAME", "x", false},
+		{"", "x", true},
+		{"A=B", "x", true},
+		{"A", "x\x00", true},
+		{"A", "x=y", false},
 	} {
 		err := sandbox.CheckEnvironment(map[string]string{row.name: row.value, "FINE": "1"})
 		var refusal *sandbox.Refusal

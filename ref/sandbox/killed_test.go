@@ -9,9 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"time"
-
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 

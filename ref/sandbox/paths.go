@@ -74,11 +74,8 @@ func look(s *Spec, program string) (*view, error) {
 // that cannot be reached ends the sandbox with 126 or 127, as in a shell; it is
 // no failure of the launch.
 func (v *view) addProgram(p string) error {
-	real, err := filepath.EvalSymlinks(p)
-	if err != nil {
-		return nil
-	}
-	if info, err := os.Stat(real); err != nil || !info.Mode().IsRegular() {
+	real, regular := regularFile(p)
+	if !regular {
 		return nil // a directory would show all that is in it
 	}
 	for _, m := range v.mounts {
@@ -90,6 +87,16 @@ func (v *view) addProgram(p string) error {
 		}
 	}
 	return v.add(p, false)
+}
+
+// regularFile gives the real path of a file that can be reached.
+func regularFile(p string) (real string, regular bool) {
+	real, err := filepath.EvalSymlinks(p)
+	if err != nil {
+		return "", false
+	}
+	info, err := os.Stat(real)
+	return real, err == nil && info.Mode().IsRegular()
 }
 
 func (v *view) declare(field, p string, s *Spec) error {

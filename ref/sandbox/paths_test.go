@@ -86,21 +86,29 @@ func TestDeclaredPaths(t *testing.T) {
 		want   map[string]string
 	}{
 		{"writable in read-only", []string{p("a")}, []string{p("a/b")}, map[string]string{
-			"read-" + p("a/b/f"): "ok", "write-" + p("a/b/f"): "ok", "write-" + p("a/b/c/f"): "ok"}},
+			"read-" + p("a/b/f"): "ok", "write-" + p("a/b/f"): "ok", "write-" + p("a/b/c/f"): "ok",
+		}},
 		{"read-only in writable", []string{p("a/b")}, []string{p("a")}, map[string]string{
-			"read-" + p("a/b/f"): "ok", "write-" + p("a/b/f"): "EROFS", "write-" + p("a/b/c/f"): "EROFS"}},
+			"read-" + p("a/b/f"): "ok", "write-" + p("a/b/f"): "EROFS", "write-" + p("a/b/c/f"): "EROFS",
+		}},
 		{"both, three deep", []string{p("a/b")}, []string{p("a"), p("a/b/c")}, map[string]string{
-			"write-" + p("a/b/f"): "EROFS", "write-" + p("a/b/c/f"): "ok"}},
+			"write-" + p("a/b/f"): "EROFS", "write-" + p("a/b/c/f"): "ok",
+		}},
 		{"through a link", []string{p("link/f")}, nil, map[string]string{
-			"read-" + p("link/f"): "ok", "read-" + p("data/f"): "ok", "write-" + p("link/f"): "EROFS", "read-" + p("hidden/f"): "ENOENT"}},
+			"read-" + p("link/f"): "ok", "read-" + p("data/f"): "ok", "write-" + p("link/f"): "EROFS", "read-" + p("hidden/f"): "ENOENT",
+		}},
 		{"a link to a directory", nil, []string{p("link")}, map[string]string{
-			"read-" + p("link/f"): "ok", "write-" + p("link/f"): "ok"}},
+			"read-" + p("link/f"): "ok", "write-" + p("link/f"): "ok",
+		}},
 		{"one file", []string{p("data/f")}, nil, map[string]string{
-			"read-" + p("data/f"): "ok", "read-" + p("a/b/f"): "ENOENT"}},
+			"read-" + p("data/f"): "ok", "read-" + p("a/b/f"): "ENOENT",
+		}},
 		{"a name that another begins with", []string{p("a/b")}, nil, map[string]string{
-			"read-" + p("a/b/f"): "ok", "read-" + p("a"): "ok", "read-" + p("data/f"): "ENOENT"}},
+			"read-" + p("a/b/f"): "ok", "read-" + p("a"): "ok", "read-" + p("data/f"): "ENOENT",
+		}},
 		{"etc", []string{"/etc"}, nil, map[string]string{
-			"read-/etc/passwd": "ok"}},
+			"read-/etc/passwd": "ok",
+		}},
 	} {
 		paths := []string{"/etc/passwd", p("a"), p("a/b/f"), p("a/b/c/f"), p("link/f"), p("data/f"), p("hidden/f")}
 		spec := role(t, "open", paths...)

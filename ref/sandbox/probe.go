@@ -89,8 +89,12 @@ func namespaceTrials() []trial {
 		name string
 		flag uintptr
 	}{
-		{"userns", 0}, {"netns", syscall.CLONE_NEWNET}, {"pidns", syscall.CLONE_NEWPID}, {"mountns", syscall.CLONE_NEWNS},
-		{"ipcns", syscall.CLONE_NEWIPC}, {"utsns", syscall.CLONE_NEWUTS},
+		{"userns", 0},
+		{"netns", syscall.CLONE_NEWNET},
+		{"pidns", syscall.CLONE_NEWPID},
+		{"mountns", syscall.CLONE_NEWNS},
+		{"ipcns", syscall.CLONE_NEWIPC},
+		{"utsns", syscall.CLONE_NEWUTS},
 	} {
 		all = append(all, trial{ns.name, func() (string, error) { return "", clone(syscall.CLONE_NEWUSER | ns.flag) }})
 	}

@@ -77,7 +77,7 @@ func calls([]string) int {
 		}
 		fact(name, errno(e))
 	}
-	for family := 0; family < 46; family++ {
+	for family := range 46 {
 		try("socket-"+strconv.Itoa(family), unix.SYS_SOCKET, uintptr(family), unix.SOCK_DGRAM, 0)
 	}
 	try("netlink-audit", unix.SYS_SOCKET, unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT)

@@ -21,7 +21,7 @@ func TestUnprivileged(t *testing.T) {
 	}
 	needNamespaces(t)
 	// Its own directory, as the test binary's cannot be entered by others.
-	dir, err := os.MkdirTemp("", "sandbox-test-")
+	dir, err := os.MkdirTemp("", "sandbox-test-") //nolint:usetesting // T.TempDir lies in one that others cannot enter
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,15 +44,18 @@ var programs = []program{
 	{name: "bash", says: "b3", args: []string{"-c", `
 		set -e; cd "$(mktemp -d -p /tmp)"
 		x=$(printf a | tr a b); (exit 3) & wait $! || printf '%s%s\n' "$x" $? >file; read -r said < <(cat file); echo "$said"`}},
-	{name: "node", says: "child worker served", args: []string{"-e", `
+	{
+		name: "node", says: "child worker served", args: []string{"-e", `
 		const { spawn } = require('child_process'), { Worker } = require('worker_threads'), http = require('http');
 		const child = new Promise(r => { const c = spawn('cat'); let s = ''; c.stdout.on('data', d => s += d); c.on('close', () => r(s)); c.stdin.end('child'); });
 		const worker = new Promise(r => new Worker("require('worker_threads').parentPort.postMessage('worker')", { eval: true }).on('message', r));
 		const served = new Promise(r => { const s = http.createServer((q, a) => a.end('served')).listen(0, '127.0.0.1', () =>
 			http.get({ host: '127.0.0.1', port: s.address().port, agent: false }, a => { let b = ''; a.on('data', d => b += d); a.on('end', () => { s.close(); r(b); }); })); });
 		Promise.all([child, worker, served]).then(all => console.log(all.join(' ')));`},
-		baseline: []string{"-e", `console.log(Object.keys(require('os').networkInterfaces()).length > 0 ? 'interfaces' : 'none')`}},
-	{name: "python3", says: "child pool thread", args: []string{"-c", `
+		baseline: []string{"-e", `console.log(Object.keys(require('os').networkInterfaces()).length > 0 ? 'interfaces' : 'none')`},
+	},
+	{
+		name: "python3", says: "child pool thread", args: []string{"-c", `
 import asyncio, multiprocessing, threading
 async def child():
     p = await asyncio.create_subprocess_exec('cat', stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
@@ -63,9 +66,11 @@ if __name__ == '__main__':
         said += pool.map(str, ['pool'])
     t = threading.Thread(target=said.append, args=['thread']); t.start(); t.join()
     print(*said)`},
-		baseline: []string{"-c", `import socket; print('interfaces' if socket.if_nameindex() else 'none')`}},
+		baseline: []string{"-c", `import socket; print('interfaces' if socket.if_nameindex() else 'none')`},
+	},
 	{name: "git", says: "committed", args: []string{
-		"-c", "alias.work=!f() { d=$(mktemp -d -p /tmp) && git init -q $d && cd $d && echo x >file && git add file && git -c user.name=n -c user.email=n@example.test commit -qm committed && git clone -q . copy && git -C copy log --format=%s; }; f", "work"}},
+		"-c", "alias.work=!f() { d=$(mktemp -d -p /tmp) && git init -q $d && cd $d && echo x >file && git add file && git -c user.name=n -c user.email=n@example.test commit -qm committed && git clone -q . copy && git -C copy log --format=%s; }; f", "work",
+	}},
 	{name: "curl", says: "200", fetches: true, args: []string{"-sS", "-o", "/dev/null", "-w", "%{http_code}\n", "$URL"}},
 }
 

@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -67,10 +68,14 @@ var ends = []*end{
 		pause(ctx, time.Duration(p.chance.Int64N(int64(moment))))
 		return p.control.Close() == nil
 	}},
-	{name: "it runs out of time", spec: func(s *subject.Spec) { s.Timeouts = &subject.Timeouts{PhaseMS: 120} },
-		bring: func(context.Context, *driver, *phase) bool { return true }},
-	{name: "a server does not start", servers: broken, spec: func(s *subject.Spec) { s.Timeouts = &subject.Timeouts{PhaseMS: 400} },
-		bring: func(context.Context, *driver, *phase) bool { return true }},
+	{
+		name: "it runs out of time", spec: func(s *subject.Spec) { s.Timeouts = &subject.Timeouts{PhaseMS: 120} },
+		bring: func(context.Context, *driver, *phase) bool { return true },
+	},
+	{
+		name: "a server does not start", servers: broken, spec: func(s *subject.Spec) { s.Timeouts = &subject.Timeouts{PhaseMS: 400} },
+		bring: func(context.Context, *driver, *phase) bool { return true },
+	},
 }
 
 // quiet is a phase that only starts and ends, after one that lost more than its
@@ -119,7 +124,7 @@ func childrenOf(parent int) (all []int) {
 		if err != nil {
 			continue
 		}
-		after := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		after := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if len(after) > 1 && after[1] == strconv.Itoa(parent) {
 			all = append(all, pid)
 		}

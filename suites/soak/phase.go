@@ -128,8 +128,10 @@ func (d *driver) order(p *phase) {
 		attempt.Order{HostNetNS: d.cfg.HostNetNS, Nonce: "soak"},
 		attempt.Attempt{ID: 1, Op: attempt.OpSpawn, Args: []string{"setsid"}},
 		attempt.Attempt{ID: 2, Op: attempt.OpSpawn, Args: []string{"double-fork"}},
-		attempt.Attempt{ID: 3, Op: attempt.OpDial, Network: "tcp", Address: "127.0.0.1:18080", Until: "head",
-			Data: []byte("CONNECT undeclared.example.test:443 HTTP/1.1\r\nHost: undeclared.example.test:443\r\n\r\n")},
+		attempt.Attempt{
+			ID: 3, Op: attempt.OpDial, Network: "tcp", Address: "127.0.0.1:18080", Until: "head",
+			Data: []byte("CONNECT undeclared.example.test:443 HTTP/1.1\r\nHost: undeclared.example.test:443\r\n\r\n"),
+		},
 	} {
 		raw, err := json.Marshal(line)
 		if err == nil {

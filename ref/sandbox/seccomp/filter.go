@@ -88,8 +88,10 @@ func (p *program) each(numbers []uint32, verdict bpf.Instruction) {
 
 // ioctl refuses what types into a terminal as if its user had.
 func (p *program) ioctl(o Options) {
-	in := []bpf.Instruction{argument(1),
-		when(bpf.JumpEqual, unix.TIOCSTI), eperm, when(bpf.JumpEqual, unix.TIOCLINUX), eperm}
+	in := []bpf.Instruction{
+		argument(1),
+		when(bpf.JumpEqual, unix.TIOCSTI), eperm, when(bpf.JumpEqual, unix.TIOCLINUX), eperm,
+	}
 	if o.Strict {
 		in = append(in, when(bpf.JumpEqual, unix.TIOCSETD), eperm)
 	}

@@ -60,7 +60,7 @@ func start(cfg *wire.Config) (int, error) {
 		tty := -1
 		if cfg.TTY {
 			tty = len(files)
-			files = append(files, uintptr(cfg.Terminal))
+			files = slices.Concat(files, []uintptr{uintptr(cfg.Terminal)})
 		}
 		step, err := stepArgs(tty, cfg.Limits)
 		if err != nil {
@@ -100,7 +100,7 @@ func silence(declared []int) {
 // abandon drops the capabilities of the other threads, which are not needed any
 // more: this process goes on without any.
 func abandon() {
-	psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&capHeader)), uintptr(unsafe.Pointer(&noCaps[0])), 0)
+	_, _, _ = psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&capHeader)), uintptr(unsafe.Pointer(&noCaps[0])), 0)
 }
 
 // Package variables, because every thread reads them while goroutine stacks may

@@ -50,8 +50,11 @@ func (r *root) dev(nodes []source) error {
 		return err
 	}
 	for _, l := range []wire.Link{
-		{Path: "/dev/ptmx", Target: "pts/ptmx"}, {Path: "/dev/fd", Target: "/proc/self/fd"},
-		{Path: "/dev/stdin", Target: "fd/0"}, {Path: "/dev/stdout", Target: "fd/1"}, {Path: "/dev/stderr", Target: "fd/2"},
+		{Path: "/dev/ptmx", Target: "pts/ptmx"},
+		{Path: "/dev/fd", Target: "/proc/self/fd"},
+		{Path: "/dev/stdin", Target: "fd/0"},
+		{Path: "/dev/stdout", Target: "fd/1"},
+		{Path: "/dev/stderr", Target: "fd/2"},
 	} {
 		if err := r.symlink(l); err != nil {
 			return err

@@ -130,12 +130,10 @@ func at(stage string, err error) error {
 
 func failure(err error) *wire.Failure {
 	f := &wire.Failure{Stage: "init", Text: err.Error()}
-	var se *stageError
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*stageError](err); ok {
 		f.Stage, f.Text = se.stage, se.err.Error()
 	}
-	var errno unix.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[unix.Errno](err); ok {
 		f.Errno = int(errno)
 	}
 	return f

@@ -30,7 +30,7 @@ func sweep(level string) {
 		}
 		if pid == 0 {
 			// The killed are not gone yet, or an orphan has just arrived.
-			time.Sleep(time.Millisecond)
+			<-time.After(time.Millisecond)
 		}
 	}
 }
