@@ -185,7 +185,11 @@ func (p *phase) announce() {
 	if pl.Mode != plan.Connect {
 		level = slog.LevelWarn
 	}
-	p.opt.Log.Log(context.Background(), level, "mode", "mode", pl.Mode, "level", pl.Level, "reason", pl.Reason)
+	about := []any{"mode", pl.Mode, "level", pl.Level, "reason", pl.Reason}
+	if p.box != nil && p.box.LandlockABI() > 0 {
+		about = append(about, "landlock_abi", p.box.LandlockABI()) // an older one restricts less
+	}
+	p.opt.Log.Log(context.Background(), level, "mode", about...)
 }
 
 // layers are those of the plan and, once there is a sandbox, all that it has

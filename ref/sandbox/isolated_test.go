@@ -49,6 +49,13 @@ func TestLayers(t *testing.T) {
 			t.Errorf("layer %s: got %q, want on", layer, got)
 		}
 	}
+	want := "on"
+	if _, err := os.Stat("/proc/self/ns/cgroup"); err != nil {
+		want = "missing" // the kernel has no control groups
+	}
+	if got := s.Layers()["cgroupns"]; got != want {
+		t.Errorf("layer cgroupns: got %q, want %s", got, want)
+	}
 }
 
 func TestLayersOff(t *testing.T) {

@@ -140,7 +140,7 @@ func hostRoot() bool {
 // ownNamespaces gives the inode of each of this process's namespaces.
 func ownNamespaces() (map[string]uint64, error) {
 	all := map[string]uint64{}
-	for _, name := range []string{"user", "net", "pid", "mnt", "ipc", "uts"} {
+	for _, name := range []string{"user", "net", "pid", "mnt", "ipc", "uts", "cgroup"} {
 		var st unix.Stat_t
 		err := unix.Stat("/proc/self/ns/"+name, &st)
 		if errors.Is(err, unix.ENOENT) {

@@ -87,6 +87,7 @@ func prepare(cfg *wire.Config) error {
 		if err := deafen(); err != nil {
 			return at("init", err)
 		}
+		ownControlGroups()
 		if err := newRoot(cfg); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ var namespaces = []struct{ layer, file string }{
 func selfCheck(cfg *wire.Config, a applied) (map[string]string, error) {
 	layers := map[string]string{}
 	for _, check := range []func(*wire.Config, applied, map[string]string) error{
-		checkNamespaces, checkInterfaces, checkMounts, checkStatus, checkDescriptors, checkLandlock,
+		checkNamespaces, checkControlGroups, checkInterfaces, checkMounts, checkStatus, checkDescriptors, checkLandlock,
 	} {
 		if err := check(cfg, a, layers); err != nil {
 			return nil, at("self-check", err)
@@ -57,6 +57,21 @@ func checkNamespaces(cfg *wire.Config, _ applied, layers map[string]string) erro
 			return fmt.Errorf("the %s namespace is not the sandbox's own (inode %d, launcher's %d)", ns.file, st.Ino, outside)
 		}
 		layers[ns.layer] = on
+	}
+	return nil
+}
+
+// ownControlGroups hides where in the host's tree of control groups this is: what
+// /proc/self/cgroup tells begins here. Only this thread needs it, from which the
+// agent is forked. It is no wall, and some hosts have none to give.
+func ownControlGroups() { _ = unix.Unshare(unix.CLONE_NEWCGROUP) }
+
+// checkControlGroups tells of the one namespace that nothing rests on.
+func checkControlGroups(cfg *wire.Config, _ applied, layers map[string]string) error {
+	layers["cgroupns"] = missing
+	var st unix.Stat_t
+	if err := unix.Stat("/proc/thread-self/ns/cgroup", &st); err == nil && st.Ino != cfg.Outside["cgroup"] {
+		layers["cgroupns"] = on
 	}
 	return nil
 }
