@@ -44,12 +44,18 @@ func need(ok bool, why string) error {
 // user and network namespace.
 func makeNamespace(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", "--version")
-	cmd.SysProcAttr = &syscall.SysProcAttr{
+	cmd.SysProcAttr = ownNetwork()
+	return cmd.Run()
+}
+
+// ownNetwork starts a process in a new user and network namespace, as the same
+// user in it.
+func ownNetwork() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
 	}
-	return cmd.Run()
 }
 
 func otherUser(ctx context.Context) error {

@@ -40,14 +40,12 @@ func (t *T) OnTerminal(ctx context.Context, terminal *os.File) *Agent {
 // prepared namespace is not simply how every one looks.
 func (t *T) Bare(ctx context.Context) *Agent {
 	ginkgo.GinkgoHelper()
-	return t.probe("in a bare namespace", nil, &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
-		// Who makes a namespace may change it; an exec as another uid than 0 would
-		// lose that.
-		AmbientCaps: []uintptr{unix.CAP_NET_ADMIN, unix.CAP_NET_RAW, unix.CAP_SYS_ADMIN},
-	})
+	attr := ownNetwork()
+	attr.Cloneflags |= syscall.CLONE_NEWNS
+	// Who makes a namespace may change it; an exec as another uid than 0 would
+	// lose that.
+	attr.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN, unix.CAP_NET_RAW, unix.CAP_SYS_ADMIN}
+	return t.probe("in a bare namespace", nil, attr)
 }
 
 // OtherUser returns a probe outside that runs as another user of the host; it
