@@ -87,8 +87,6 @@ func inside(ctx context.Context, tools tools, dir, door, url string) (int, error
 			env[name] = value
 		}
 	}
-	// The bridge takes an address for a server of this host, no name.
-	url = strings.Replace(url, "//localhost:", "//127.0.0.1:", 1)
 	cmd, err := bridge(ctx, tools, dir, spec{
 		Servers: []server{conf(tools, url)},
 		Agent:   agent{Path: tools.client, Args: []string{door}, Env: env},

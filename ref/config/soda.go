@@ -38,7 +38,7 @@ type sodaServer struct {
 	Command      string            `json:"command" doc:"The program that speaks MCP on its standard streams."`
 	Args         []string          `json:"args" doc:"Its arguments."`
 	Env          map[string]string `json:"env" doc:"Its own variables; ${NAME} stands for one of the caller's."`
-	URL          string            `json:"url" doc:"Where a server listens that is started by somebody else, as http://127.0.0.1:PORT/PATH."`
+	URL          string            `json:"url" doc:"Where a server listens that is started by somebody else, as http://127.0.0.1:PORT/PATH or http://localhost:PORT/PATH."`
 	AllowedHosts []Rule            `json:"allowed_hosts" doc:"Hosts that a server in the sandbox may reach; without the key the network is shared."`
 	Transports   []string          `json:"transports" doc:"How the agent reaches it: http (the default), sse."`
 	Port         int               `json:"port" doc:"Its loopback port in the sandbox; without one, the next that is free."`

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -63,7 +64,7 @@ func (v *validator) start(field string, s Server) {
 	case "http":
 		v.noCommand(field, s)
 		if !isLoopbackHTTP(s.URL) {
-			v.at(field+".url", "not the URL of a server on this host", "write http://127.0.0.1:PORT/PATH")
+			v.at(field+".url", "not the URL of a server on this host", "write http://127.0.0.1:PORT/PATH or http://localhost:PORT/PATH")
 		}
 	case "unix":
 		v.noCommand(field, s)
@@ -139,11 +140,19 @@ func isHTTP(raw string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
+// isLoopbackHTTP takes a loopback address, or localhost, which is dialled there
+// and nowhere else.
 func isLoopbackHTTP(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" {
 		return false
 	}
-	addr, err := netip.ParseAddrPort(u.Host)
-	return err == nil && addr.Addr().IsLoopback() && addr.Port() != 0
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
+		return false
+	}
+	if strings.EqualFold(u.Hostname(), "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return err == nil && addr.IsLoopback()
 }

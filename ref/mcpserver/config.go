@@ -33,6 +33,7 @@ type Config struct {
 	Dir string
 	// URL is where a server listens that speaks HTTP itself:
 	// http://127.0.0.1:PORT/PATH, or unix:/PATH for HTTP at /mcp on a Unix socket.
+	// The name localhost stands for both loopback addresses and is not resolved.
 	URL string
 	// Hosts are names and addresses, without port, by which clients reach the
 	// server besides the loopback ones, NAME and NAME.mcp.internal.

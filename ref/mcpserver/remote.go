@@ -31,15 +31,38 @@ func newRemote(name, configured string) (*remote, error) {
 		return nil, err
 	}
 	r := &remote{name: name, url: u, transport: &http.Transport{DisableCompression: true}} // no proxy: the URL is where it is
-	if u.Scheme == "unix" {
+	switch {
+	case u.Scheme == "unix":
 		socket := u.Host
 		r.url = &url.URL{Scheme: "http", Host: "localhost", Path: u.Path}
 		r.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", socket)
 		}
+	case strings.EqualFold(u.Hostname(), "localhost"):
+		r.transport.DialContext = dialLocalhost
 	}
 	return r, nil
+}
+
+// dialLocalhost asks no resolver: localhost is this host, whatever a name server
+// or a file says (RFC 6761 section 6.3). A server may have only one of the two
+// addresses, as those of Node that listen on the name have.
+func dialLocalhost(ctx context.Context, network, address string) (net.Conn, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	var failed []error
+	for _, loopback := range []string{"127.0.0.1", "::1"} {
+		conn, err := d.DialContext(ctx, network, net.JoinHostPort(loopback, port))
+		if err == nil {
+			return conn, nil
+		}
+		failed = append(failed, err)
+	}
+	return nil, errors.Join(failed...)
 }
 
 func (r *remote) close() { r.transport.CloseIdleConnections() }

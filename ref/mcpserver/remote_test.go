@@ -90,6 +90,34 @@ func probeHost(t *testing.T, url string, c *http.Client, host string) int {
 	return resp.StatusCode
 }
 
+// Each of the loopback addresses does, and a server that has only ::1 is found.
+func TestServerAtLocalhost(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		ln, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Logf("no %s here: %v", address, err)
+			continue
+		}
+		far := &http.Server{Handler: oracleHandler()}
+		go func() { _ = far.Serve(ln) }()
+		defer func() { _ = far.Close() }()
+		m, _, _ := newManager(t)
+		_, port, _ := net.SplitHostPort(ln.Addr().String())
+		socket, err := m.Start(t.Context(), "far", mcpserver.Config{URL: "http://localhost:" + port + "/mcp"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := oracleClient(t, socket)
+		if _, err := c.Initialize(t.Context(), mcp.InitializeRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := call(t, c, "echo", map[string]any{"text": "z"}); got != "remote:z" {
+			t.Errorf("%s: echo gave %q", address, got)
+		}
+	}
+}
+
 func TestServerOnAUnixSocket(t *testing.T) {
 	t.Parallel()
 	m, _, dir := newManager(t)

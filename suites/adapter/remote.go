@@ -17,13 +17,14 @@ var _ = kit.Table(catalog.Case{
 	Clause: "8.16",
 	Needs:  []subject.Capability{subject.HostServers},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"host-passed-through", "remote-unguarded"},
+	Faults: []string{"host-passed-through", "remote-unguarded", "localhost-not-dialled"},
 	Why:    "SDK servers on loopback answer 403 to any other Host. To rewrite it for everybody would undo that protection.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "absolute-legacy", Value: remote(absolute, legacy)},
 	{Name: "connect-modern", Value: remote(connect, modern)},
 	{Name: "path-legacy", Value: remote(path, legacy)},
 	{Name: "loopback-modern", Value: remote(loopback, modern)},
+	{Name: "localhost", Value: remoteLocalhost},
 	{Name: "foreign-host", Value: remoteForeign("Host", "evil.example")},
 	{Name: "foreign-origin", Value: remoteForeign("Origin", "http://evil.example")},
 }, func(ctx context.Context, t *kit.T, body func(context.Context, *kit.T)) { body(ctx, t) })
@@ -48,6 +49,17 @@ func remote(d door, era string) func(context.Context, *kit.T) {
 		t.Attempt("another", got, kit.HaveText("héllo"))
 		t.Attempt("the version", got.Headers["Mcp-Protocol-Version"], kit.Be(era))
 	}
+}
+
+// remoteLocalhost names the server as people write it down.
+func remoteLocalhost(ctx context.Context, t *kit.T) {
+	t.Require(subject.RelayPorts)
+	spec := listening(ctx, t)
+	spec.Servers[0].URL = strings.Replace(spec.Servers[0].URL, "127.0.0.1", "localhost", 1)
+	phase := t.Start(ctx, spec)
+	got := loopback.call(ctx, phase, "jira", legacy, "echo", map[string]any{"text": "localhost"})
+	t.Attempt("a call is answered by the tool", got, kit.HaveText("localhost"))
+	t.FarSide("the server has heard it", posts(t) > 0, kit.Be(true))
 }
 
 func remoteForeign(header, value string) func(context.Context, *kit.T) {

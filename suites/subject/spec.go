@@ -46,8 +46,8 @@ type Server struct {
 	Command   string            `json:"command,omitempty"`
 	Args      []string          `json:"args,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
-	// URL is where a server of kind http (http://127.0.0.1:PORT/PATH) or unix
-	// (unix:/PATH) listens.
+	// URL is where a server of kind http (http://127.0.0.1:PORT/PATH, or by the
+	// name localhost) or unix (unix:/PATH) listens.
 	URL          string `json:"url,omitempty"`
 	AllowedHosts []Rule `json:"allowed_hosts,omitempty"`
 	// Transports are the MCP transports offered: http (streamable), sse.
