@@ -225,10 +225,11 @@ func web(c net.Conn, r io.Reader) string {
 	}
 }
 
-// shown is what came, in a length that can be read.
+// shown is what came, in a length that can be read. How much there is of more
+// depends on who is faster.
 func shown(s string) string {
 	if len(s) > 60 {
-		return fmt.Sprintf("%d bytes", len(s))
+		return "many bytes"
 	}
 	return fmt.Sprintf("%q", s)
 }

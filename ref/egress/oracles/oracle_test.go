@@ -28,11 +28,7 @@ func TestOracles(t *testing.T) {
 		if versions[name], missing[name] = s.version(); missing[name] != nil {
 			continue
 		}
-		dirs := make([]string, shards)
-		for i := range dirs {
-			dirs[i] = t.TempDir()
-		}
-		done := make(chan result, 1)
+		done, dirs := make(chan result, 1), fresh(t)
 		results[name] = done
 		labs.Go(func() { done <- inLabs(t.Context(), name, dirs) })
 	}
@@ -50,9 +46,25 @@ func TestOracles(t *testing.T) {
 				t.Skipf("%s is not installed: %v", name, missing[name])
 			}
 			theirs := check(t, <-results[name], len(vectors))
-			compare(t, name, versions[name], disagreements(vectors, ours, theirs))
+			text := disagreements(vectors, ours, theirs)
+			if !*update && !same(name, versions[name], text) {
+				// On a busy machine another proxy loses a race of its own: only a
+				// difference that stays says something.
+				theirs = check(t, inLabs(t.Context(), name, fresh(t)), len(vectors))
+				text = disagreements(vectors, ours, theirs)
+			}
+			compare(t, name, versions[name], text)
 		})
 	}
+}
+
+// fresh is a folder for each lab of a proxy.
+func fresh(t *testing.T) []string {
+	dirs := make([]string, shards)
+	for i := range dirs {
+		dirs[i] = t.TempDir()
+	}
+	return dirs
 }
 
 func check(t *testing.T, r result, vectors int) []outcome {
@@ -68,13 +80,26 @@ func check(t *testing.T, r result, vectors int) []outcome {
 	return r.Outcomes
 }
 
+func file(name string) string { return filepath.Join("testdata", name+".txt") }
+
+// titled is what the file of a proxy holds.
+func titled(name, version, text string) (head, all string) {
+	head = strings.TrimSpace(name + " " + version)
+	return head, head + "\n\n" + text
+}
+
+func same(name, version, text string) bool {
+	want, err := os.ReadFile(file(name))
+	_, all := titled(name, version, text)
+	return err == nil && string(want) == all
+}
+
 // compare holds text against the file of a proxy. Another version than that of
 // the file has other faults, and says nothing about ours.
 func compare(t *testing.T, name, version, text string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	head := strings.TrimSpace(name + " " + version)
-	text = head + "\n\n" + text
+	path := file(name)
+	head, text := titled(name, version, text)
 	if *update {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -140,7 +165,7 @@ func disagreements(vectors []vector, ours, theirs []outcome) string {
 	total := 0
 	for i, v := range vectors {
 		o, t := ours[i], theirs[i]
-		if o.String() == t.String() {
+		if v.raced || o.String() == t.String() {
 			continue
 		}
 		total++

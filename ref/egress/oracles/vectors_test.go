@@ -31,6 +31,7 @@ type vector struct {
 	inTunnel, reply, farGets string
 	order                    order
 	resets                   bool       // the tunnel ends by a reset
+	raced                    bool       // what another proxy does depends on who is faster: it is not compared
 	about                    netip.Addr // what the name leads to, where that is the question
 }
 
