@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,8 @@ func TestMain(m *testing.M) {
 		oracleMain()
 	case "bridge":
 		bridgeMain()
+	case "stuck":
+		stuckMain()
 	default:
 		fakeMain()
 	}
@@ -160,6 +163,32 @@ func holders(t *testing.T, path string) (out []string) {
 		}
 	}
 	return out
+}
+
+// childrenOf gives the processes that a process has started and not yet waited
+// for, proc_pid_stat(5).
+func childrenOf(t *testing.T, parent int) (pids []int) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue // it has just ended
+		}
+		// The name, in parentheses, may hold anything.
+		after := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(after) > 1 && after[1] == strconv.Itoa(parent) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func eventually(t *testing.T, f func() bool) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -168,6 +167,9 @@ func TestRoundsLeaveNothing(t *testing.T) {
 	var before int
 	for n := range 12 {
 		start(t, m, "s", "")
+		if len(childrenOf(t, os.Getpid())) == 0 {
+			t.Fatal("control: a server has no process")
+		}
 		if err := m.Stop("s"); err != nil {
 			t.Fatal(err)
 		}
@@ -178,8 +180,7 @@ func TestRoundsLeaveNothing(t *testing.T) {
 	if after := count(); after > before {
 		t.Errorf("descriptors: %d after 2 rounds, %d after 12", before, after)
 	}
-	out, err := exec.Command("ps", "--ppid", fmt.Sprint(os.Getpid()), "-o", "args=").Output()
-	if err == nil && strings.Contains(string(out), "bridge-server") {
-		t.Errorf("processes left:\n%s", out)
+	if left := childrenOf(t, os.Getpid()); len(left) > 0 {
+		t.Errorf("processes left: %v", left)
 	}
 }
