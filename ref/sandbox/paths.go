@@ -100,30 +100,57 @@ func regularFile(p string) (real string, regular bool) {
 }
 
 func (v *view) declare(field, p string, s *Spec) error {
-	clean := filepath.Clean(p)
-	switch {
-	case !filepath.IsAbs(p):
+	if !filepath.IsAbs(p) {
 		return refuse(field, "%q is not absolute: give the whole path", p)
-	case clean == "/":
-		return refuse(field, "the whole root cannot be shown: declare the directories that the agent needs")
-	case s.Level != SharedNone && slices.ContainsFunc(private, func(t string) bool { return within(clean, t) }):
-		return refuse(field, "%q lies in a tree that each sandbox has of its own: leave it out", p)
-	case field == "RW" && slices.Contains(s.RO, p):
-		return refuse(field, "%q is declared read-only as well: choose one", p)
 	}
-	real, err := filepath.EvalSymlinks(clean)
+	clean := filepath.Clean(p)
+	if err := reserved(field, p, clean, s.Level); err != nil {
+		return err
+	}
+	real, through, err := trail(clean)
 	if err != nil {
 		return refuse(field, "%q: %v: create it, or leave it out", p, err)
+	}
+	if err := reserved(field, p, real, s.Level); err != nil {
+		return err
+	}
+	if field == "RW" {
+		for _, r := range s.RO {
+			if same(real, r) {
+				return refuse(field, "%q is declared read-only as well, as %q: choose one", p, r)
+			}
+		}
 	}
 	// An earlier agent may have put a link into a directory it can write to.
 	for _, w := range s.RW {
 		above, err := filepath.EvalSymlinks(w)
-		if err == nil && clean != filepath.Clean(w) && within(clean, filepath.Clean(w)) &&
-			real != filepath.Join(above, strings.TrimPrefix(clean, filepath.Clean(w))) {
+		if err == nil && slices.ContainsFunc(through, func(dir string) bool { return within(dir, above) }) {
 			return refuse(field, "%q leads through a symbolic link in the writable %q to %q: declare that, if it is meant", p, w, real)
 		}
 	}
 	return v.add(clean, field == "RW")
+}
+
+// reserved refuses what cannot be shown, by the name given or where that leads.
+func reserved(field, given, p string, level Level) error {
+	switch {
+	case p == "/":
+		return refuse(field, "%q is the whole root, which cannot be shown: declare the directories that the agent needs", given)
+	case level != SharedNone && slices.ContainsFunc(private, func(t string) bool { return within(p, t) }):
+		return refuse(field, "%q lies in a tree that each sandbox has of its own: leave it out", given)
+	}
+	return nil
+}
+
+// same tells whether two paths are one file or directory: by links, by .., by a
+// bind mount, or by a hard link.
+func same(a, b string) bool {
+	left, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	right, err := os.Stat(filepath.Clean(b))
+	return err == nil && os.SameFile(left, right)
 }
 
 // add shows a path: the real one by a mount, and the given one by a link where

@@ -22,6 +22,16 @@ func TestRefused(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", planted); err != nil {
 		t.Fatal(err)
 	}
+	alias := filepath.Join(dir, "alias")
+	file, hard := filepath.Join(dir, "other", "file"), filepath.Join(dir, "other", "hard")
+	for _, err := range []error{
+		os.Symlink("work", alias), os.WriteFile(file, nil, 0o644), os.Link(file, hard),
+		os.Symlink(planted, filepath.Join(dir, "chain")), os.Symlink("/", filepath.Join(dir, "root")), os.Symlink("/proc", filepath.Join(dir, "proc")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	base := sandbox.Spec{Path: "/bin/true"}
 	for _, row := range []struct {
 		name  string
@@ -33,9 +43,20 @@ func TestRefused(t *testing.T) {
 		{"missing path", "RW", func(s *sandbox.Spec) { s.RW = []string{"/no/such/path"} }},
 		{"whole root", "RO", func(s *sandbox.Spec) { s.RO = []string{"/"} }},
 		{"whole root, dressed up", "RO", func(s *sandbox.Spec) { s.RO = []string{"/usr/.."} }},
+		{"whole root, by a link", "RO", func(s *sandbox.Spec) { s.RO = []string{dir + "/root"} }},
+		{"proc, by a link", "RO", func(s *sandbox.Spec) { s.RO = []string{dir + "/proc/sys"} }},
 		{"proc", "RO", func(s *sandbox.Spec) { s.RO = []string{"/proc"} }},
 		{"below dev", "RW", func(s *sandbox.Spec) { s.RW = []string{"/dev/null"} }},
 		{"read-only and writable", "RW", func(s *sandbox.Spec) { s.RO = []string{work}; s.RW = []string{work} }},
+		{"both, with a slash", "RW", func(s *sandbox.Spec) { s.RO = []string{work}; s.RW = []string{work + "/"} }},
+		{"both, by ..", "RW", func(s *sandbox.Spec) { s.RO = []string{dir + "/other/../work"}; s.RW = []string{work} }},
+		{"both, by a link to read", "RW", func(s *sandbox.Spec) { s.RO = []string{alias}; s.RW = []string{work} }},
+		{"both, by a link to write", "RW", func(s *sandbox.Spec) { s.RO = []string{work}; s.RW = []string{alias} }},
+		{"both, by a hard link", "RW", func(s *sandbox.Spec) { s.RO = []string{file}; s.RW = []string{hard} }},
+		{"link to a link in a writable directory", "RO", func(s *sandbox.Spec) { s.RW = []string{work}; s.RO = []string{dir + "/chain"} }},
+		{"link in what is writable by another name", "RO", func(s *sandbox.Spec) { s.RW = []string{alias}; s.RO = []string{planted} }},
+		{"link in a writable directory, by another name", "RO", func(s *sandbox.Spec) { s.RW = []string{work}; s.RO = []string{alias + "/planted"} }},
+		{"link in a writable directory, to write", "RW", func(s *sandbox.Spec) { s.RW = []string{work, planted} }},
 		{"link in a writable directory", "RO", func(s *sandbox.Spec) { s.RW = []string{work}; s.RO = []string{planted} }},
 		{"unknown level", "Level", func(s *sandbox.Spec) { s.Level = "some" }},
 		{"unknown profile", "Seccomp", func(s *sandbox.Spec) { s.Seccomp = "some" }},

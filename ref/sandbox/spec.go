@@ -48,7 +48,9 @@ type Spec struct {
 	// chosen by the kernel.
 	Ports []uint16
 	// RO and RW are absolute paths of files and directories to show at the same
-	// place, besides SystemPaths and the program itself.
+	// place, besides SystemPaths and the program itself; .. is taken by name. One
+	// that is declared in both, by whatever name, is refused. A Unix socket in RO
+	// can be connected to where the layer "sockets" is missing, one in RW always.
 	RO, RW []string
 	// Sockets are directories of the host that are shown read-only, and in which
 	// the agent may connect to what listens. SharedNone has none.

@@ -30,7 +30,7 @@ var namespaces = []struct{ layer, file string }{
 func selfCheck(cfg *wire.Config, a applied) (map[string]string, error) {
 	layers := map[string]string{}
 	for _, check := range []func(*wire.Config, applied, map[string]string) error{
-		checkNamespaces, checkControlGroups, checkInterfaces, checkMounts, checkStatus, checkDescriptors, checkLandlock,
+		checkNamespaces, checkControlGroups, checkInterfaces, checkMounts, checkStatus, checkDescriptors, checkLandlock, checkSockets,
 	} {
 		if err := check(cfg, a, layers); err != nil {
 			return nil, at("self-check", err)
@@ -127,5 +127,16 @@ func checkLandlock(cfg *wire.Config, _ applied, layers map[string]string) error 
 		return fmt.Errorf("open %s: %w (wanted: permission denied)", canary, err)
 	}
 	layers["landlock"] = on
+	return nil
+}
+
+// checkSockets tells whether a Unix socket in a directory that is declared
+// read-only is refused. Permissions do not do that, since to connect is not to
+// write: Landlock does from ABI 9 on, and a filter that leaves no such sockets.
+func checkSockets(cfg *wire.Config, a applied, layers map[string]string) error {
+	layers["sockets"] = missing
+	if a.abi >= abiResolveUnix || (cfg.Level == wire.SharedNone && cfg.Seccomp != "off") {
+		layers["sockets"] = on
+	}
 	return nil
 }
