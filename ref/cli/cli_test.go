@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bufio"
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		if err := poorer(); err != nil {
 			panic(err)
 		}
-		main()
+		Main("")
 	}
 	os.Exit(m.Run())
 }
