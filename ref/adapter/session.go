@@ -127,6 +127,9 @@ func (s *session) register(batch []jsonrpc.Message) (*stream, error) {
 			s.tokens[c.token] = c
 		}
 	}
+	if left == 0 { // nothing will come that could be missed
+		return out, nil
+	}
 	if s.recent = append(s.recent, out); len(s.recent) > maxRecent {
 		s.recent = s.recent[1:]
 	}
