@@ -134,6 +134,7 @@ func levelTrials() []trial {
 			}
 			return fmt.Sprintf("ABI %d", s.LandlockABI()), nil
 		}},
+		{"sockets", func() (string, error) { return refusesSockets(at(SharedNone, func(s *Spec) { s.Landlock = true })) }},
 		{"seccomp", plain(at(SharedNone, func(s *Spec) { s.Seccomp = Baseline }))},
 		{TrialPIDs, plain(at(SharedNone, func(s *Spec) { s.Limits.PIDs = 1 }))},
 		{string(Isolated), func() (string, error) {
@@ -148,6 +149,23 @@ func levelTrials() []trial {
 		}},
 		{string(SharedUserNS), plain(at(SharedUserNS, nil))},
 		{string(SharedNone), plain(at(SharedNone, nil))},
+	}
+}
+
+// refusesSockets tells of what no level lacks or has by itself: that a Unix socket
+// in a directory declared read-only stays one that the agent may connect to.
+func refusesSockets(launch func() (*Sandbox, error)) (string, error) {
+	s, err := launch()
+	if err != nil {
+		return "", err
+	}
+	if s.Layers()["sockets"] == "on" {
+		return "refused in read-only directories", nil
+	}
+	return "", &Failure{
+		Stage:  StageLandlock,
+		Causes: []string{"the kernel's Landlock is older than ABI 9, which can refuse sockets: declare no directory in which a service of the host listens, or use a newer kernel"},
+		Err:    fmt.Errorf("one in a read-only directory can be connected to (Landlock ABI %d)", s.LandlockABI()),
 	}
 }
 

@@ -2,11 +2,14 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"bridgecheck/ref/sandbox"
 )
@@ -42,9 +45,66 @@ func TestProbe(t *testing.T) {
 			}
 			continue
 		}
+		if f.Name == "sockets" && oldLandlock(t) {
+			if f.OK || f.Stage != sandbox.StageLandlock || !strings.Contains(f.Error, "ABI") || len(f.Causes) == 0 {
+				t.Errorf("this kernel cannot refuse a socket in a declared directory, but got %+v", f)
+			}
+			continue
+		}
 		if !f.OK {
 			t.Errorf("%+v", f)
 		}
+	}
+}
+
+// oldLandlock tells whether the kernel has no right for Unix sockets, which came
+// with ABI 9.
+func oldLandlock(t *testing.T) bool {
+	t.Helper()
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		t.Fatalf("ask for the Landlock ABI: %v", errno)
+	}
+	return abi < 9
+}
+
+// TestSocketsInDeclared holds the layer sockets to what an agent can do.
+func TestSocketsInDeclared(t *testing.T) {
+	needNamespaces(t)
+	dir := t.TempDir()
+	l, err := net.Listen("unix", dir+"/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go greet(l)
+	for _, level := range append([]sandbox.Level{sandbox.Isolated}, shared...) {
+		spec := atLevel(role(t, "dial", dir+"/s"), level)
+		spec.RO = append(spec.RO, dir)
+		w, out := capture(t)
+		spec.Stdout, spec.Stderr = w, w
+		s := launch(t, spec)
+		if err := s.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		exit, err := s.Wait()
+		told, refused := s.Layers()["sockets"], facts(out.String())[dir+"/s"] != "hello"
+		if err != nil || exit != (sandbox.Exit{}) || refused != (told == "on") {
+			t.Errorf("level %s tells %q, and the agent says %q (%+v, %v)", level, told, out, exit, err)
+		}
+	}
+}
+
+// greet says hello to whoever connects.
+func greet(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = c.Write([]byte("hello"))
+		c.Close()
 	}
 }
 
