@@ -1,7 +1,8 @@
-// Package llm is a scripted model: the part of the Anthropic Messages API and of
-// OpenAI's chat completions that coding agents use, with answers that call one tool and then say what it
-// returned. It keeps the requests, so that a check can see which credentials
-// and which tools reached the model.
+// Package llm is a scripted model: the part of the Anthropic Messages API, of
+// OpenAI's chat completions and Responses, and of Google's Gemini API that coding
+// agents use, with answers that call one tool and then say what it returned. It
+// keeps the requests, so that a check can see which credentials and which tools
+// reached the model.
 package llm
 
 import (
@@ -20,7 +21,7 @@ import (
 // Script is what the model does.
 type Script struct {
 	// Tool is called once in each conversation, by the name that the model sees
-	// (mcp__NAME__echo), with Input. Without a tool the model only says Text.
+	// (mcp__NAME__echo; NAMESPACE__echo where tools have one), with Input. Without a tool the model only says Text.
 	Tool  string
 	Input map[string]any
 	// Text is said where no tool is called; its default is "hello".
@@ -112,6 +113,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		s.messages(w, body)
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/chat/completions":
 		s.chat(w, body)
+	case r.Method == http.MethodPost && r.URL.Path == "/v1/responses":
+		s.responses(w, body)
+	case r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/v1beta/models/"):
+		s.gemini(w, r.URL.Path, body)
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages/count_tokens":
 		writeJSON(w, http.StatusOK, map[string]any{"input_tokens": 1})
 	case r.Method == http.MethodHead && r.URL.Path == "/":
