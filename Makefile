@@ -98,8 +98,8 @@ fuzz: ## Run each fuzz target for FUZZTIME
 	    go test -run '^$$' -fuzz "^$$name\$$" -fuzztime '$(FUZZTIME)' "./$${file%/*}"; \
 	  done; done
 
-bench: ## Run the benchmarks
-	go test -run '^$$' -bench . -benchmem ./...
+bench: ## Run the benchmarks; RESULTS/scale.svg shows what many servers, phases and rounds take
+	BENCH_PLOT='$(abspath $(RESULTS))/scale.svg' go test -run '^$$' -bench . -benchmem ./...
 	cd ref/egress/oracles && go test -run '^$$' -bench . ./...
 
 clean: ## Remove build/ and results/
