@@ -58,7 +58,7 @@ func execute() int {
 	case errors.As(err, &code):
 		return int(code)
 	default:
-		fmt.Fprintln(os.Stderr, "refbridge:", err)
+		fmt.Fprintln(errOut, "refbridge:", err)
 		return ref.CodeFailure
 	}
 }

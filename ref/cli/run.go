@@ -52,7 +52,7 @@ func runCommand() *cobra.Command {
 }
 
 func (f *runFlags) run(args []string) error {
-	log := &personLog{out: os.Stderr}
+	log := &personLog{out: errOut}
 	opt := ref.Options{
 		Log:   slog.New(slog.NewTextHandler(log, nil)),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, DryRun: f.dryRun,
@@ -95,7 +95,7 @@ func (f *runFlags) run(args []string) error {
 	exit, err := ref.Run(ctx, spec, opt)
 	log.release()
 	if err != nil && exit.Reason != ref.ReasonSignal {
-		fmt.Fprintln(os.Stderr, "refbridge:", err)
+		fmt.Fprintln(errOut, "refbridge:", err)
 	}
 	explain(exit, args)
 	return exitCode(exit.Status())
@@ -108,7 +108,7 @@ func explain(exit ref.Exit, args []string) {
 		return
 	}
 	if _, err := exec.LookPath(args[0]); err != nil {
-		fmt.Fprintln(os.Stderr, "refbridge:", err)
+		fmt.Fprintln(errOut, "refbridge:", err)
 	}
 }
 

@@ -20,7 +20,7 @@ type screen struct {
 // stderr is a screen when a terminal shows it; colours are left out for those
 // who do not want them (no-color.org) or whose terminal has none.
 func stderr() screen {
-	s := screen{Writer: os.Stderr}
+	s := screen{Writer: errOut}
 	if size, err := unix.IoctlGetWinsize(unix.Stderr, unix.TIOCGWINSZ); err == nil {
 		s.rows = max(int(size.Row), 10)
 		s.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
