@@ -64,7 +64,9 @@ var _ = kit.Table(catalog.Case{
 	t.Control("the same outside", control, kit.Succeed())
 
 	spec := subject.Spec{Paths: &subject.Paths{RO: []string{top + "/ro"}, RW: []string{top + "/rw"}}}
-	agent := t.Start(ctx, spec).Agent
+	declared := t.Start(ctx, spec)
+	declared.Honoured(ctx, "paths")
+	agent := declared.Agent
 	t.Control("a file that is declared read-only", agent.Do(ctx, attempt.Attempt{Op: attempt.OpReadFile, Path: top + "/ro/file"}), kit.HaveText("declared"))
 	t.Control("a file in a folder that is declared writable", agent.Do(ctx, attempt.Attempt{Op: attempt.OpOpen, Path: top + "/rw/new", Args: []string{"w", "create"}}), kit.Succeed())
 	if a.declared != "" {

@@ -55,7 +55,9 @@ func setUID(ctx context.Context, t *kit.T) {
 	t.Control("capabilities that this user gains by it", became[1].Facts.Capabilities["CapEff"], kit.Differ(none))
 
 	spec := subject.Spec{Paths: &subject.Paths{RO: []string{dir}}}
-	agent := t.Start(ctx, spec, kit.AsOtherUser()).Agent
+	phase := t.Start(ctx, spec, kit.AsOtherUser())
+	phase.Honoured(ctx, "paths")
+	agent := phase.Agent
 	ran := agent.Do(ctx, run)
 	t.Control("the program in the sandbox", ran, kit.Succeed())
 	became = reports(ran)

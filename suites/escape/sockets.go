@@ -16,12 +16,12 @@ import (
 var _ = kit.Table(catalog.Case{
 	ID:     "ESC-003",
 	Title:  "cannot reach a socket of the host by its path",
-	Must:   "Pathname sockets outside the declared ones MUST NOT be reachable, wherever they lie.",
+	Must:   "Pathname sockets outside the declared ones MUST NOT be reachable, wherever they lie; whether one in a folder that is declared read-only is reachable MUST be as told.",
 	Level:  catalog.Security,
 	Clause: "11.3",
 	Needs:  []subject.Capability{subject.NetNS},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"host-files-shown", "run-and-tmp-shown"},
+	Faults: []string{"host-files-shown", "run-and-tmp-shown", "sockets-told-wrong"},
 	Why:    "One connection to the container engine, the session bus or a multiplexer is a shell on the host; a list of paths to hide is never complete.",
 }, []kit.Row[string]{
 	{Name: "docker", Value: "/run/docker.sock"},
@@ -29,7 +29,12 @@ var _ = kit.Table(catalog.Case{
 	{Name: "ssh-agent", Value: "/tmp/ssh-planted/agent.1"},
 	{Name: "tmux", Value: "/tmp/tmux-UID/default"},
 	{Name: "odd", Value: "WORK/x.sock"},
+	{Name: "declared-read-only", Value: ""},
 }, func(ctx context.Context, t *kit.T, pattern string) {
+	if pattern == "" {
+		readOnly(ctx, t)
+		return
+	}
 	path := strings.NewReplacer("UID", strconv.Itoa(os.Getuid()), "WORK", t.Dir("odd")).Replace(pattern)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal("plant a socket: %v", err)
@@ -49,5 +54,28 @@ var _ = kit.Table(catalog.Case{
 
 // hidden are the errnos of a file that is not there, may not be touched, or is
 // covered by something that is no socket (ECONNREFUSED, as the control shows
-// that there is a listener).
-var hidden = []string{"ENOENT", "ENOTDIR", "EACCES", "EPERM", "ECONNREFUSED"}
+// that there is a listener), and of an agent without such sockets.
+var hidden = append([]string{"ENOENT", "ENOTDIR", "ECONNREFUSED"}, familyRefused...)
+
+// readOnly holds what the layer sockets tells, of a folder that may be read only.
+func readOnly(ctx context.Context, t *kit.T) {
+	t.Require(subject.Events)
+	outside, dir := t.Outside(ctx), t.Dir("declared")
+	listen := attempt.Attempt{Op: attempt.OpListen, Network: "unix", Address: dir + "/x.sock", Conn: "planted"}
+	dial := attempt.Attempt{Op: attempt.OpDial, Network: "unix", Address: dir + "/x.sock", Data: []byte("ping"), Until: "size", Size: 4}
+	t.Control("a socket listens in the folder", outside.Do(ctx, listen), kit.Succeed())
+	t.Control("it answers outside", outside.Do(ctx, dial), kit.HaveData("ping"))
+
+	phase := t.Start(ctx, subject.Spec{Paths: &subject.Paths{RO: []string{dir}}})
+	phase.Honoured(ctx, "paths")
+	told := phase.Mode(ctx).Layers["sockets"]
+	if told == "" {
+		t.NotApplicable("the subject does not tell the layer sockets: such a socket counts as declared")
+	}
+	t.Control("the folder in the sandbox", phase.Agent.Do(ctx, attempt.Attempt{Op: attempt.OpListDir, Path: dir}), kit.Succeed())
+	want := kit.HaveData("ping")
+	if told == "on" {
+		want = kit.HaveErrno(hidden...)
+	}
+	t.Attempt("the sandbox connects to it, and is told that the layer sockets is "+told, phase.Agent.Do(ctx, dial), want)
+}

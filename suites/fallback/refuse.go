@@ -2,6 +2,7 @@ package fallback
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"bridgecheck/suites/catalog"
@@ -47,7 +48,10 @@ var _ = kit.Table(catalog.Case{
 
 // weakened is a spec that can only be honoured by giving less than it asks for.
 type weakened struct {
-	spec  func(t *kit.T) subject.Spec
+	spec func(t *kit.T) subject.Spec
+	// like asks by the same field for what can be honoured; it may be nil.
+	like  func(t *kit.T) subject.Spec
+	field string // that like needs
 	knob  string // what makes it one, where the spec alone does not
 	names string // what the refusal must name
 }
@@ -67,7 +71,7 @@ var _ = kit.Table(catalog.Case{
 		t.Require(subject.SandboxServers)
 		return subject.Spec{Network: "isolated", Servers: []subject.Server{inSandbox("unbounded")}}
 	}}},
-	{Name: "relay-in-shared-network", Value: weakened{names: "relay", spec: func(t *kit.T) subject.Spec {
+	{Name: "relay-in-shared-network", Value: weakened{names: "relay", like: network("shared"), field: "network", spec: func(t *kit.T) subject.Spec {
 		t.Require(subject.ForeignRelay)
 		return subject.Spec{Network: "shared", Relays: []subject.Relay{{Port: 19000, UnixSocket: "/nowhere/far"}}}
 	}}},
@@ -75,10 +79,10 @@ var _ = kit.Table(catalog.Case{
 		t.Require(subject.FDClean)
 		return subject.Spec{Descriptors: []int{9}}
 	}}},
-	{Name: "path-missing", Value: weakened{names: "/nowhere/declared", spec: func(*kit.T) subject.Spec {
+	{Name: "path-missing", Value: weakened{names: "/nowhere/declared", like: writable, field: "paths", spec: func(*kit.T) subject.Spec {
 		return subject.Spec{Paths: &subject.Paths{RW: []string{"/nowhere/declared"}}}
 	}}},
-	{Name: "isolated-without-isolation", Value: weakened{names: "policy", spec: func(*kit.T) subject.Spec {
+	{Name: "isolated-without-isolation", Value: weakened{names: "policy", like: network("isolated"), field: "network", spec: func(*kit.T) subject.Spec {
 		return subject.Spec{Network: "isolated", Policy: "off"}
 	}}},
 	{Name: "host-server-with-hosts", Value: weakened{names: "narrowed", spec: func(t *kit.T) subject.Spec {
@@ -87,9 +91,20 @@ var _ = kit.Table(catalog.Case{
 		server.AllowedHosts = []subject.Rule{rule("a.example.test")}
 		return subject.Spec{Servers: []subject.Server{server}}
 	}}},
-	{Name: "path-ro-and-rw", Value: weakened{names: "twice", spec: func(t *kit.T) subject.Spec {
+	{Name: "path-ro-and-rw", Value: weakened{names: "twice", like: writable, field: "paths", spec: func(t *kit.T) subject.Spec {
 		both := []string{t.Dir("twice")}
 		return subject.Spec{Paths: &subject.Paths{RO: both, RW: both}}
+	}}},
+	{Name: "path-ro-and-rw-by-link", Value: weakened{names: "twice", like: writable, field: "paths", spec: func(t *kit.T) subject.Spec {
+		dir := t.Dir("twice")
+		if err := os.Symlink(dir, t.Dir("links")+"/twice"); err != nil {
+			t.Fatal("plant a link: %v", err)
+		}
+		return subject.Spec{Paths: &subject.Paths{RO: []string{dir}, RW: []string{t.Dir("links") + "/twice"}}}
+	}}},
+	{Name: "path-ro-and-rw-by-dots", Value: weakened{names: "twice", like: writable, field: "paths", spec: func(t *kit.T) subject.Spec {
+		dir := t.Dir("twice")
+		return subject.Spec{Paths: &subject.Paths{RO: []string{dir}, RW: []string{t.Dir("other") + "/../twice/"}}}
 	}}},
 	{Name: "containment", Value: weakened{knob: "deny-pidns", names: "contained", spec: func(t *kit.T) subject.Spec {
 		t.Require(subject.HostServers)
@@ -101,11 +116,17 @@ var _ = kit.Table(catalog.Case{
 	spec := w.spec(t)
 	var options []kit.Option
 	plain := subject.Spec{}
+	if w.like != nil {
+		plain = w.like(t)
+	}
 	if w.knob != "" {
 		plain = spec
 		options = append(options, kit.WithKnob(w.knob))
 	}
 	runs := t.Start(ctx, plain)
+	if w.field != "" {
+		runs.Honoured(ctx, w.field)
+	}
 	t.Control("without what cannot be honoured the agent runs", runs.Fate(ctx), kit.Be("the agent runs"))
 	runs.Finish(ctx)
 	phase := t.Start(ctx, spec, options...)
@@ -113,6 +134,15 @@ var _ = kit.Table(catalog.Case{
 	t.Attempt("the refusal", said(phase), kit.Contain(w.names))
 	t.FarSide("processes that are left", t.Strays(), kit.BeNone())
 })
+
+// writable declares one folder to write to.
+func writable(t *kit.T) subject.Spec {
+	return subject.Spec{Paths: &subject.Paths{RW: []string{t.Dir("writable")}}}
+}
+
+func network(word string) func(*kit.T) subject.Spec {
+	return func(*kit.T) subject.Spec { return subject.Spec{Network: word} }
+}
 
 // said is all that was told of a refusal.
 func said(phase *kit.Phase) string {

@@ -44,6 +44,7 @@ var _ = kit.Table(catalog.Case{
 	// By the raw relay a connection counts when its line has come back, by the
 	// proxy when the tunnel stands.
 	line := l.way(ctx, t, upstream.RawEcho, spec)
+	line.phase.Honoured(ctx, "limits.connections")
 	line.opened(t, "one")
 	t.Attempt("connections that work beside it at the same time", line.many(ctx, most-1, "held"), kit.Be(most-1))
 	t.Attempt("one more is refused", line.refused(ctx), kit.Be(true))
