@@ -104,7 +104,8 @@ func (b Builder) compile(ctx context.Context, dir string, overlay map[string]str
 	binary := filepath.Join(dir, filepath.Base(b.Package))
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-overlay", overlayFile, "-o", binary, b.Package)
 	cmd.Dir = b.Root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	// The compiler and the linker do not live long enough to need a collector soon.
+	cmd.Env = append([]string{"GOGC=400"}, append(os.Environ(), "CGO_ENABLED=0")...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w:\n%s", err, strings.TrimSpace(string(out)))
 	}

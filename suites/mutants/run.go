@@ -2,6 +2,8 @@ package mutants
 
 import (
 	"context"
+	"os"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -14,7 +16,7 @@ type Subject struct {
 	// its fault.
 	Label  string
 	Binary string
-	// IDs are the checks to run, without rows.
+	// IDs are the checks, or rows of them, to run.
 	IDs []string
 }
 
@@ -27,64 +29,104 @@ type Options struct {
 	// All are the ids of all checks; with Full each fault meets all of them.
 	All  []string
 	Full bool
-	// Sentinels run with every fault, to show what a fault breaks beside its
-	// own checks.
+	// Sentinels are checks, or rows of them, that run with every fault, to show
+	// what a fault breaks beside its own checks.
 	Sentinels []string
-	// Parallel is how many faults are built and verified at once; 0 means 2.
+	// Parallel is how many faults are verified at once; 0 means twice the cores.
 	Parallel int
-	// Done, when set, is called after each fault, one call at a time.
+	// Done, when set, is called after each fault, one call at a time; where the
+	// control did not hold, for those that were not tried too.
 	Done func(Kill)
 }
 
 // Run builds and verifies the subject without a fault, then with each one, and
 // then every wrong subject named. What cannot be built or verified is a Kill
-// with a Problem; Run itself never fails.
+// with a Problem; Run itself never fails. Faults are built while the control
+// runs, and tried once it has held.
 func Run(ctx context.Context, b Builder, faults []Fault, wrongs []string, verify Verify, o Options) Result {
-	r := Result{Full: o.Full, IDs: ids(faults, o), Kills: make([]Kill, len(faults)+len(wrongs))}
-	if len(faults) > 0 {
-		if r.Control = control(ctx, b, faults, verify, r.IDs); r.Control.Problem != "" {
-			r.Kills = nil
-			return r
+	r := Result{Full: o.Full, IDs: checks(faults, o), Kills: make([]Kill, len(faults)+len(wrongs))}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	line := newPipeline(o)
+	held := make(chan struct{})
+	line.wait.Go(func() {
+		defer close(held)
+		if len(faults) == 0 {
+			return
 		}
-	}
-	if o.Parallel <= 0 {
-		o.Parallel = 2
-	}
-	var wait sync.WaitGroup
-	var mu sync.Mutex
-	slots := make(chan struct{}, o.Parallel)
-	inSlot := func(i int, one func() Kill) {
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			k := one()
-			mu.Lock()
-			defer mu.Unlock()
-			if r.Kills[i] = k; o.Done != nil {
-				o.Done(k)
-			}
-		})
-	}
+		if r.Control = control(ctx, b, faults, verify, o); r.Control.Problem != "" {
+			cancel()
+		}
+	})
 	for i, kind := range wrongs { // first, since one of them hangs
-		inSlot(len(faults)+i, func() Kill { return TryWrong(ctx, b, kind, verify) })
+		k := Kill{Name: "wrong-" + kind, Why: "a subject that is wrong as a whole"}
+		line.add(ctx, &r.Kills[len(faults)+i], k, nil,
+			func() (string, error) { return b.wrong(ctx, kind) },
+			func(k *Kill, binary string) { tryWrong(ctx, k, binary, verify) })
 	}
 	for i, f := range faults {
-		inSlot(i, func() Kill { return try(ctx, b, f, verify, idsOf(f, o)) })
+		line.add(ctx, &r.Kills[i], Kill{Name: f.Name, Why: f.Why}, held,
+			func() (string, error) { return b.Build(ctx, f) },
+			func(k *Kill, binary string) { try(ctx, k, f, binary, verify, idsOf(f, o)) })
 	}
-	wait.Wait()
+	line.wait.Wait()
+	if r.Control.Problem != "" {
+		r.Kills = nil
+	}
 	return r
 }
 
-func try(ctx context.Context, b Builder, f Fault, verify Verify, ids []string) Kill {
-	k := Kill{Name: f.Name, Why: f.Why}
-	binary, err := b.Build(ctx, f)
-	if err != nil {
-		k.Problem = err.Error()
-		return k
+// pipeline builds as many at once as there are cores, and tries more: much of
+// what a check does is waiting.
+type pipeline struct {
+	wait          sync.WaitGroup
+	builds, tries chan struct{}
+	mu            sync.Mutex
+	done          func(Kill)
+}
+
+func newPipeline(o Options) *pipeline {
+	if o.Parallel <= 0 {
+		o.Parallel = 2 * runtime.NumCPU()
 	}
+	return &pipeline{builds: make(chan struct{}, runtime.NumCPU()), tries: make(chan struct{}, o.Parallel), done: o.Done}
+}
+
+// add builds one, and tries it when after is closed; nil is no reason to wait.
+// Once ctx has ended nothing is tried.
+func (p *pipeline) add(ctx context.Context, into *Kill, k Kill, after <-chan struct{}, build func() (string, error), try func(*Kill, string)) {
+	p.wait.Go(func() {
+		p.builds <- struct{}{}
+		binary, err := build()
+		<-p.builds
+		if after != nil {
+			<-after
+		}
+		p.tries <- struct{}{}
+		defer func() { <-p.tries }()
+		switch {
+		case err != nil:
+			k.Problem = err.Error()
+		case ctx.Err() != nil:
+			k.Problem = "the run has ended"
+		default:
+			try(&k, binary)
+		}
+		if k.Caught() {
+			_ = os.Remove(binary) // hundreds of them; what was missed is there to be looked at
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if *into = k; p.done != nil {
+			p.done(k)
+		}
+	})
+}
+
+func try(ctx context.Context, k *Kill, f Fault, binary string, verify Verify, ids []string) {
 	v, err := verify(ctx, Subject{Label: f.Name, Binary: binary, IDs: ids})
 	if k.Problem = problem(v, err); k.Problem != "" {
-		return k
+		return
 	}
 	for _, id := range f.Cases {
 		k.Named = append(k.Named, Seen{ID: id, Outcome: outcome(v, id)})
@@ -97,19 +139,18 @@ func try(ctx context.Context, b Builder, f Fault, verify Verify, ids []string) K
 			k.Also = append(k.Also, Seen{ID: c.ID, Outcome: c.Outcome})
 		}
 	}
-	return k
 }
 
 // control verifies the subject without a fault on everything that a fault will
 // be tried on.
-func control(ctx context.Context, b Builder, faults []Fault, verify Verify, ids []string) Kill {
+func control(ctx context.Context, b Builder, faults []Fault, verify Verify, o Options) Kill {
 	k := Kill{Name: original, Why: "no fault: every named check passes"}
 	binary, err := b.Original(ctx)
 	if err != nil {
 		k.Problem = err.Error()
 		return k
 	}
-	v, err := verify(ctx, Subject{Label: original, Binary: binary, IDs: ids})
+	v, err := verify(ctx, Subject{Label: original, Binary: binary, IDs: ids(faults, o)})
 	if k.Problem = problem(v, err); k.Problem != "" {
 		return k
 	}

@@ -2,7 +2,7 @@ package mutants
 
 import "slices"
 
-// ids are all checks that the run meets, in order, each once.
+// ids are all checks, and rows, that the run meets, in order, each once.
 func ids(faults []Fault, o Options) []string {
 	var all []string
 	for _, f := range faults {
@@ -12,14 +12,23 @@ func ids(faults []Fault, o Options) []string {
 	return slices.Compact(all)
 }
 
+// checks are the checks among them.
+func checks(faults []Fault, o Options) []string {
+	all := ids(faults, o)
+	for i, id := range all {
+		all[i] = caseOf(id)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// idsOf are what one fault meets: where it names a row, the others of that check
+// would cost time and show nothing that is asked.
 func idsOf(f Fault, o Options) []string {
 	if o.Full {
 		return o.All
 	}
-	list := slices.Clone(o.Sentinels)
-	for _, id := range f.Cases {
-		list = append(list, caseOf(id))
-	}
+	list := slices.Concat(o.Sentinels, f.Cases)
 	slices.Sort(list)
 	return slices.Compact(list)
 }

@@ -22,20 +22,14 @@ var Wrongs = []string{
 // may pass. Few, because a subject that hangs uses up the cap of each.
 var wrongIDs = []string{"ALW-002", "LPB-003"}
 
-// TryWrong builds the wrong subject and verifies it. It is caught when the
-// verdict is red and each check failed, or ended as an error of the harness;
-// one that passed, or was left out, is what must never happen.
-func TryWrong(ctx context.Context, b Builder, kind string, verify Verify) Kill {
-	k := Kill{Name: "wrong-" + kind, Why: "a subject that is wrong as a whole"}
-	binary, err := b.wrong(ctx, kind)
-	if err != nil {
-		k.Problem = err.Error()
-		return k
-	}
+// tryWrong verifies a wrong subject. It is caught when the verdict is red and
+// each check failed, or ended as an error of the harness; one that passed, or
+// was left out, is what must never happen.
+func tryWrong(ctx context.Context, k *Kill, binary string, verify Verify) {
 	v, err := verify(ctx, Subject{Label: k.Name, Binary: binary, IDs: wrongIDs})
 	if err != nil {
 		k.Problem = err.Error()
-		return k
+		return
 	}
 	for _, id := range wrongIDs {
 		seen := Seen{ID: id, Outcome: outcome(v, id)}
@@ -44,7 +38,6 @@ func TryWrong(ctx context.Context, b Builder, kind string, verify Verify) Kill {
 		}
 		k.Named = append(k.Named, seen)
 	}
-	return k
 }
 
 func (b Builder) wrong(ctx context.Context, kind string) (string, error) {
