@@ -53,7 +53,7 @@ func (f *gateFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g := report.Compare(base, head)
+	g := report.CompareLinked(base.link, head.link, base.runs, head.runs)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return harness(err)
 	}
@@ -67,31 +67,44 @@ func (f *gateFlags) run(ctx context.Context) error {
 	return nil
 }
 
-// side reads the verdict of a results folder, or runs a subject as often as
-// asked for.
-func (f *gateFlags) side(ctx context.Context, arg, dir string) ([]report.Verdict, error) {
+// gateSide is what is known of one side.
+type gateSide struct {
+	runs []report.Verdict
+	link *report.Link
+}
+
+// side reads a results folder, or runs a subject as often as asked for. A folder
+// with nothing but a link.yaml is a subject that could not be built.
+func (f *gateFlags) side(ctx context.Context, arg, dir string) (gateSide, error) {
+	link, err := report.ReadLink(arg)
+	if err != nil {
+		return gateSide{}, harness(err)
+	}
 	if _, err := os.Stat(filepath.Join(arg, "verdict.yaml")); err == nil {
 		v, err := report.ReadYAML(filepath.Join(arg, "verdict.yaml"))
 		if err != nil {
-			return nil, harness(err)
+			return gateSide{}, harness(err)
 		}
-		return []report.Verdict{v}, nil
+		return gateSide{[]report.Verdict{v}, link}, nil
+	}
+	if link != nil {
+		return gateSide{link: link}, nil
 	}
 	bin, err := binDir()
 	if err != nil {
-		return nil, harness(err)
+		return gateSide{}, harness(err)
 	}
 	sub, err := findSubject(arg, bin)
 	if err != nil {
-		return nil, harness(err)
+		return gateSide{}, harness(err)
 	}
-	var runs []report.Verdict
+	var side gateSide
 	for i := range f.repeat {
 		v, err := f.verdict(ctx, bin, sub, filepath.Join(dir, fmt.Sprint(i+1)))
 		if err != nil {
-			return nil, err
+			return gateSide{}, err
 		}
-		runs = append(runs, v)
+		side.runs = append(side.runs, v)
 	}
-	return runs, nil
+	return side, nil
 }

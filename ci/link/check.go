@@ -1,0 +1,125 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"bridgecheck/suites/report"
+)
+
+// Request names what is compared.
+type Request struct {
+	// Binding is the folder of go-arapuca's package, Tags the build tags it will
+	// be built with, BindingVersion what it is to be called; empty asks git.
+	Binding, BindingVersion string
+	Tags                    []string
+	// Library is libarapuca.a or .so; empty asks pkg-config, as cgo will.
+	Library, LibraryVersion string
+	// Wrapper is the program that the library runs; empty looks in PATH. That
+	// there is none is no finding here: a release may need none.
+	Wrapper string
+	// History is a checkout of arapuca with its tags, for the lowest version that
+	// has what is missing; empty leaves that open.
+	History string
+}
+
+// Check compares. An error is that something could not be looked at.
+func Check(ctx context.Context, q Request) (report.Link, error) {
+	l := report.Link{
+		Binding: report.Part{Name: "go-arapuca", Version: q.BindingVersion},
+		Library: report.Part{Name: "arapuca", Version: q.LibraryVersion},
+		Wrapper: report.Part{Name: "arapuca"},
+	}
+	needs, err := Needs(q.Binding, q.Tags...)
+	if err != nil {
+		return l, err
+	}
+	if l.Binding.Version == "" {
+		l.Binding.Version = Describe(ctx, q.Binding)
+	}
+	if q.Library == "" {
+		if q.Library, l.Library.Version, err = findLibrary(ctx); err != nil {
+			return l, err
+		}
+	}
+	has, err := Symbols(q.Library)
+	if err != nil {
+		return l, err
+	}
+	for _, name := range needs {
+		if !has[name] {
+			l.Missing = append(l.Missing, name)
+		}
+	}
+	if len(l.Missing) > 0 && q.History != "" {
+		if l.Needs, err = Since(ctx, q.History, l.Missing); err != nil {
+			return l, err
+		}
+	}
+	l.Wrapper.Version, err = wrapperVersion(ctx, q.Wrapper)
+	return l, err
+}
+
+// Describe is what git calls the commit of a checkout, with "-dirty" where files
+// differ from it; empty where git does not know the folder.
+func Describe(ctx context.Context, dir string) string {
+	out, err := exec.CommandContext(ctx, "git", "-C", dir, "describe", "--tags", "--always", "--dirty").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
+}
+
+// findLibrary asks pkg-config, which cgo asks too.
+func findLibrary(ctx context.Context) (path, version string, err error) {
+	ask := func(flag string) (string, error) {
+		out, err := exec.CommandContext(ctx, "pkg-config", flag, "arapuca").CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("pkg-config %s arapuca: %w: %s; install pkg-config and arapuca (make install there), and put its lib/pkgconfig into PKG_CONFIG_PATH",
+				flag, err, strings.TrimSpace(string(out)))
+		}
+		return strings.TrimSpace(string(out)), nil
+	}
+	if version, err = ask("--modversion"); err != nil {
+		return "", "", err
+	}
+	dir, err := ask("--variable=libdir")
+	if err != nil {
+		return "", "", err
+	}
+	for _, name := range []string{"libarapuca.a", "libarapuca.so"} {
+		if path = filepath.Join(dir, name); exists(path) {
+			return path, version, nil
+		}
+	}
+	return "", "", fmt.Errorf("pkg-config says arapuca is in %s, and there is neither libarapuca.a nor libarapuca.so", dir)
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+var versionLine = regexp.MustCompile(`(?m)^arapuca v?(\d\S*)`)
+
+// wrapperVersion runs `arapuca -V`, which answers on standard error.
+func wrapperVersion(ctx context.Context, path string) (string, error) {
+	if path == "" {
+		found, err := exec.LookPath("arapuca")
+		if err != nil {
+			return "", nil //nolint:nilerr // that there is none is told by an empty version
+		}
+		path = found
+	}
+	out, err := exec.CommandContext(ctx, path, "-V").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s -V: %w: %s", path, err, strings.TrimSpace(string(out)))
+	}
+	match := versionLine.FindSubmatch(out)
+	if match == nil {
+		return "", fmt.Errorf("%s -V: %q names no version", path, strings.TrimSpace(string(out)))
+	}
+	return string(match[1]), nil
+}
