@@ -1,182 +1,147 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"bridgecheck/fakes/agentconfig"
-	"bridgecheck/fakes/llm"
 )
 
 // agentsVerb drives real agents in the sandbox.
 const agentsVerb = "agents"
 
-// realAgent is a released coding agent and how it is driven without a person.
-type realAgent struct {
-	name    string
-	program string   // below node_modules
-	format  string   // of agentconfig
-	tool    string   // name of the server's tool as the model sees it
-	args    []string // {config} is the file with the servers
-	env     map[string]string
+// tried is one real agent by one door, or one real server, and what came of it.
+type tried struct {
+	Name string `json:"name"`
+	// By is the door, wrongShape, or for a server what was called.
+	By string `json:"by"`
+	// Error is empty where it worked.
+	Error   string  `json:"error,omitempty"`
+	Seconds float64 `json:"seconds"`
+	// Model are the requests that reached the model's API, and Key with what
+	// credential; zero for a server.
+	Model int    `json:"model,omitempty"`
+	Key   string `json:"key,omitempty"`
 }
 
-// prompt does not matter: the model is scripted.
-const prompt = "call the echo tool"
-
-var realAgents = []realAgent{
-	{
-		name: "Claude Code 2.1.332", program: "@anthropic-ai/claude-code-linux-x64/claude", format: "claude", tool: "mcp__conf__echo",
-		args: []string{"-p", prompt, "--mcp-config", "{config}", "--strict-mcp-config", "--allowedTools", "mcp__conf__echo", "--output-format", "stream-json", "--verbose"},
-		env: map[string]string{
-			"ANTHROPIC_BASE_URL": modelURL, "ANTHROPIC_API_KEY": "none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-			"DISABLE_AUTOUPDATER": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "ENABLE_TOOL_SEARCH": "false",
-		},
-	},
-	{
-		name: "Opencode 1.18.33", program: "opencode-linux-x64/bin/opencode", format: "opencode", tool: "conf_echo",
-		args: []string{"run", "--format", "json", prompt},
-		env:  map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1"},
-	},
+// way is how an agent is told of the server.
+type way struct {
+	name   string
+	server agentconfig.Server
 }
 
-// modelURL is the model's route on the proxy port.
-const modelURL = "http://127.0.0.1:18080"
+// wrongShape is the control of the configuration: under another key than the
+// agent's own the same servers must be nobody's.
+const wrongShape = "wrong-shape"
 
-// provider is the rest of opencode.json: a model of its own, nothing fetched.
-const provider = `{"autoupdate": false, "share": "disabled", "snapshot": false, "model": "fake/fake", "small_model": "fake/fake",
-	"enabled_providers": ["fake"], "permission": {"*": "allow"},
-	"provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": "` + modelURL + `/v1", "apiKey": "none"},
-	"models": {"fake": {"name": "fake", "tool_call": true, "limit": {"context": 100000, "output": 4096}}}}}}`
-
-// agentDoors are what each agent is configured with, one at a time. No agent takes
-// a Unix socket: refbridge carries its stdio over it.
-func agentDoors(tools tools) (servers []agentconfig.Server, titles []string) {
+// ways are what each agent is configured with, one at a time. No agent takes a
+// Unix socket: refbridge carries its stdio over it.
+func ways(tools tools) (all []way) {
 	for _, d := range doors {
-		servers, titles = append(servers, agentconfig.Server{Name: "conf", URL: d.url}), append(titles, d.name)
+		all = append(all, way{d.name, agentconfig.Server{Name: "conf", URL: d.url}})
 	}
-	return append(servers,
-			agentconfig.Server{Name: "conf", URL: strings.TrimSuffix(doors[0].url, "/mcp") + "/sse", SSE: true},
-			agentconfig.Server{Name: "conf", Command: []string{tools.refbridge, "stdio", "conf"}}),
-		append(titles, "sse", "stdio")
+	return append(all,
+		way{"sse", agentconfig.Server{Name: "conf", URL: strings.TrimSuffix(doors[0].url, "/mcp") + "/sse", SSE: true}},
+		way{"stdio", agentconfig.Server{Name: "conf", Command: []string{tools.subject, "stdio", "conf"}}},
+		way{wrongShape, agentconfig.Server{Name: "conf", URL: doors[0].url}})
 }
 
-// driveAgents has each agent call a tool of a host server through each door.
-func driveAgents(ctx context.Context, tools tools, results string) (red bool, err error) {
-	var b strings.Builder
-	servers, titles := agentDoors(tools)
-	fmt.Fprintf(&b, "| agent | %s |\n|---|%s\n", strings.Join(titles, " | "), strings.Repeat("---|", len(titles)))
+// driveAgents has each agent call a tool of a host server by each door, and each
+// real server answer. It is red where something does not work; only chooses what
+// has this text in "agent FORMAT DOOR" or "server NAME".
+func driveAgents(ctx context.Context, tools tools, results, only string) (red bool, err error) {
+	var agents, servers []tried
 	for _, a := range realAgents {
-		fmt.Fprintf(&b, "| %s |", a.name)
-		for i, server := range servers {
-			dir := filepath.Join(results, "agents", a.format+"-"+titles[i])
-			begin := time.Now()
-			err := a.drive(ctx, tools, dir, server, titles[i])
-			fmt.Fprintf(os.Stderr, "%s by %s: %v\n", a.name, titles[i], err)
-			if err != nil {
-				red = true
-				fmt.Fprintf(&b, " FAILED: %v |", err)
+		for _, w := range ways(tools) {
+			if !strings.Contains("agent "+a.format+" "+w.name, only) || !a.can(w) {
 				continue
 			}
-			fmt.Fprintf(&b, " called in %.1f s |", time.Since(begin).Seconds())
+			t := a.try(ctx, tools, results, w)
+			fmt.Fprintf(os.Stderr, "%s by %s: %s\n", t.Name, t.By, t.verdict())
+			agents = append(agents, t)
+		}
+	}
+	for i, s := range realServers {
+		if strings.Contains("server "+s.name, only) {
+			servers = append(servers, s.try(ctx, tools, filepath.Join(results, "servers", fmt.Sprint(i))))
+		}
+	}
+	all := slices.Concat(agents, servers)
+	if len(all) == 0 {
+		return false, fmt.Errorf("no agent and no server has %q in its name", only)
+	}
+	text := agentTable(tools, agents) + serverTable(servers)
+	fmt.Print(text)
+	if err := writeJSON(filepath.Join(results, "agents.json"), all); err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(all, func(t tried) bool { return t.Error != "" }),
+		os.WriteFile(filepath.Join(results, "agents.md"), []byte(text), 0o600)
+}
+
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(data, '\n'), 0o600)
+}
+
+// can tells whether the agent has a transport for it.
+func (a realAgent) can(w way) bool {
+	_, err := agentconfig.Formats[a.format].Write(w.server)
+	return err == nil
+}
+
+func (a realAgent) try(ctx context.Context, tools tools, results string, w way) tried {
+	t := tried{Name: a.name, By: w.name}
+	begin := time.Now()
+	if err := a.drive(ctx, tools, filepath.Join(results, "agents", a.format+"-"+w.name), w, &t); err != nil {
+		t.Error = err.Error()
+	}
+	t.Seconds = time.Since(begin).Seconds()
+	return t
+}
+
+func (t tried) verdict() string {
+	switch {
+	case t.Error != "":
+		return "FAILED: " + strings.ReplaceAll(t.Error, "\n", " ")
+	case t.By == wrongShape:
+		return "not called, as it must be"
+	}
+	return fmt.Sprintf("called in %.1f s", t.Seconds)
+}
+
+// agentTable has a line for each agent and a column for each way.
+func agentTable(tools tools, all []tried) string {
+	var b strings.Builder
+	fmt.Fprint(&b, "| agent |")
+	for _, w := range ways(tools) {
+		fmt.Fprintf(&b, " %s |", w.name)
+	}
+	fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---|", len(ways(tools))))
+	for _, a := range realAgents {
+		fmt.Fprintf(&b, "| %s |", a.name)
+		for _, w := range ways(tools) {
+			cell := "not tried"
+			if !a.can(w) {
+				cell = "has no such transport"
+			}
+			for _, t := range all {
+				if t.Name == a.name && t.By == w.name {
+					cell = t.verdict()
+				}
+			}
+			fmt.Fprintf(&b, " %s |", cell)
 		}
 		fmt.Fprintln(&b)
 	}
-	real, worse, err := tryServers(ctx, tools, results)
-	if err != nil {
-		return false, err
-	}
-	red = red || worse
-	fmt.Fprint(&b, "\n", real)
-	fmt.Print(b.String())
-	return red, os.WriteFile(filepath.Join(results, "agents.md"), []byte(b.String()), 0o600)
-}
-
-// drive runs the agent once; nil says that its model heard the tool's answer.
-func (a realAgent) drive(ctx context.Context, tools tools, dir string, server agentconfig.Server, transport string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	home, work := filepath.Join(dir, "home"), filepath.Join(dir, "work")
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(home, 0o700), os.MkdirAll(work, 0o700)); err != nil {
-		return err
-	}
-	config, err := a.configure(work, server)
-	if err != nil {
-		return err
-	}
-	nonce := fmt.Sprintf("heard-%d", time.Now().UnixNano())
-	model, err := llm.Start("127.0.0.1:0", llm.Script{Tool: a.tool, Input: map[string]any{"text": nonce}})
-	if err != nil {
-		return err
-	}
-	defer model.Close()
-	s := a.spec(tools, dir, config)
-	s.Model = &modelSpec{URL: "http://" + model.Addr().String(), Credential: "bridge-credential"}
-	switch transport {
-	case "stdio":
-		s.Agent.Transports = []string{transport}
-	case "sse":
-		s.Servers[0].Transports = []string{"http", transport}
-	}
-	cmd, err := bridge(ctx, tools, dir, s)
-	if err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	runErr := cmd.Run()
-	if err := os.WriteFile(filepath.Join(dir, "output.txt"), out.Bytes(), 0o600); err != nil {
-		return err
-	}
-	if !strings.Contains(out.String(), "FINAL: tool said "+nonce) {
-		return fmt.Errorf("the tool's answer did not come back (%w); see %s", errors.Join(runErr, errNoAnswer), filepath.Join(dir, "output.txt"))
-	}
-	return nil
-}
-
-var errNoAnswer = errors.New("no FINAL line")
-
-func (a realAgent) spec(tools tools, dir, config string) spec {
-	args := make([]string, len(a.args))
-	for i, arg := range a.args {
-		args[i] = strings.ReplaceAll(arg, "{config}", config)
-	}
-	env := maps.Clone(a.env)
-	env["HOME"] = filepath.Join(dir, "home")
-	behind := conf(tools, "")
-	behind.Command = tools.fake()[0]
-	modules := filepath.Join(tools.build, "npm/agents/node_modules")
-	return spec{
-		Servers: []server{behind},
-		Agent:   agent{Path: filepath.Join(modules, a.program), Args: args, Env: env, Cwd: filepath.Join(dir, "work")},
-		Paths:   paths{RO: []string{modules, filepath.Dir(tools.refbridge)}, RW: []string{dir}},
-	}
-}
-
-// configure writes the file with the server where the agent looks for it.
-func (a realAgent) configure(work string, server agentconfig.Server) (string, error) {
-	format := agentconfig.Formats[a.format]
-	data, err := format.Write(server)
-	if err != nil {
-		return "", err
-	}
-	if a.format == "opencode" {
-		var all map[string]any
-		if err := errors.Join(json.Unmarshal([]byte(provider), &all), json.Unmarshal(data, &all)); err != nil {
-			return "", err
-		}
-		if data, err = json.Marshal(all); err != nil {
-			return "", err
-		}
-	}
-	path := filepath.Join(work, format.Path)
-	return path, os.WriteFile(path, data, 0o600)
+	return b.String()
 }

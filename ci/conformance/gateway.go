@@ -19,21 +19,27 @@ import (
 type gateway struct {
 	name    string
 	command func(modules string, server []string, port string) []string
+	// carries makes a server that speaks HTTP reachable over stdio, the other way
+	// round: it is measured as what the bridge starts.
+	carries func(modules, url string) []string
 }
 
 var gateways = []gateway{
-	{"refbridge", nil},
-	{"supergateway 4.0.0", func(modules string, server []string, port string) []string {
+	{name: "refbridge"},
+	{name: "supergateway 4.0.0", command: func(modules string, server []string, port string) []string {
 		return []string{
 			filepath.Join(modules, "supergateway/dist/index.js"), "--stdio", strings.Join(server, " "),
 			"--outputTransport", "streamableHttp", "--stateful", "--port", port, "--logLevel", "none",
 		}
 	}},
-	{"mcp-proxy 6.7.19", func(modules string, server []string, port string) []string {
+	{name: "mcp-proxy 6.7.19", command: func(modules string, server []string, port string) []string {
 		return append([]string{
 			filepath.Join(modules, "mcp-proxy/dist/bin/mcp-proxy.mjs"),
 			"--host", "127.0.0.1", "--port", port, "--server", "stream", "--",
 		}, server...)
+	}},
+	{name: "refbridge and mcp-remote 0.15.1", carries: func(modules, url string) []string {
+		return []string{filepath.Join(modules, "mcp-remote/dist/proxy.js"), url, "--allow-http", "--transport", "http-only"}
 	}},
 }
 
@@ -47,21 +53,23 @@ type session struct {
 // start starts the gateway before the server and makes, not yet started, the
 // program that is given its URL in place of {url}.
 func (g gateway) start(ctx context.Context, tools tools, dir string, server, program []string) (*session, error) {
-	if g.command == nil {
+	switch {
+	case g.carries != nil:
+		return g.carried(ctx, tools, dir, server, program)
+	case g.command == nil:
 		return bridged(ctx, tools, dir, server, program)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	_ = listener.Close()
+	_, port, _ := net.SplitHostPort(address)
 	log, err := os.OpenFile(filepath.Join(dir, "gateway.txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	modules := filepath.Join(tools.build, "npm/gateways/node_modules")
+	modules := tools.gatewayModules()
 	cmd := exec.CommandContext(ctx, tools.node, g.command(modules, server, port)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -78,6 +86,34 @@ func (g gateway) start(ctx context.Context, tools tools, dir string, server, pro
 	}
 	args := fill(program, "http://127.0.0.1:"+port+"/mcp")
 	return &session{exec.CommandContext(ctx, args[0], args[1:]...), cmd.Process.Pid, stop}, nil
+}
+
+// carried starts the server with HTTP, and the bridge before what carries it.
+func (g gateway) carried(ctx context.Context, tools tools, dir string, server, program []string) (*session, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	args := append(server[1:len(server):len(server)], "--http", address) // both fakes know it so
+	cmd := exec.CommandContext(ctx, server[0], args...)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	stop := func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	waiting, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = listens(waiting, address) // one that never does is for the client to find out
+	command := append([]string{tools.node}, g.carries(tools.gatewayModules(), "http://"+address+"/mcp")...)
+	s, err := bridged(ctx, tools, dir, command, program)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	s.stop = stop
+	return s, nil
 }
 
 func bridged(ctx context.Context, tools tools, dir string, command, program []string) (*session, error) {
@@ -102,6 +138,17 @@ func fill(program []string, url string) []string {
 	}
 	return args
 }
+
+// freeAddress is one of loopback that nobody listens on.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+func (t tools) gatewayModules() string { return filepath.Join(t.build, "npm/gateways/node_modules") }
 
 // listens waits until something accepts at the address.
 func listens(ctx context.Context, address string) error {

@@ -18,16 +18,17 @@ const gatewaysVerb = "gateways"
 
 // badServers are flags of fakemcp, and the tool that is called.
 var badServers = []struct {
-	title string
-	flags []string
-	tool  string
+	title   string
+	flags   []string
+	tool    string
+	onStdio bool
 }{
-	{"that never answers", []string{"--mute"}, "echo"},
-	{"with 100 lines of no JSON first", []string{"--garbage", "100"}, "echo"},
-	{"with such lines without end", []string{"--garbage-forever"}, "echo"},
-	{"with 1 MiB on stderr first", []string{"--stderr-bytes", "1048576"}, "echo"},
-	{"that dies in mid-call", nil, "die"},
-	{"that dies at start", []string{"--die-at-start", "3"}, "echo"},
+	{"that never answers", []string{"--mute"}, "echo", false},
+	{"with 100 lines of no JSON first", []string{"--garbage", "100"}, "echo", true},
+	{"with such lines without end", []string{"--garbage-forever"}, "echo", true},
+	{"with 1 MiB on stderr first", []string{"--stderr-bytes", "1048576"}, "echo", true},
+	{"that dies in mid-call", nil, "die", false},
+	{"that dies at start", []string{"--die-at-start", "3"}, "echo", false},
 }
 
 // directions are what a server sends its client by itself, and the scenario of
@@ -81,6 +82,10 @@ func compareGateways(ctx context.Context, tools tools, results string) error {
 			return fmt.Errorf("%s: memory: %w", g.name, err)
 		}
 		for _, b := range badServers {
+			if g.carries != nil && b.onStdio {
+				f.bad = append(f.bad, "has no stdio")
+				continue
+			}
 			f.bad = append(f.bad, behaviour(ctx, tools, dir, self, g, b.flags, b.tool))
 		}
 		if err := f.conform(ctx, tools, dir, g); err != nil {
@@ -242,7 +247,8 @@ func gatewayTable(found []finding) string {
 		line("a server "+bad.title, func(f finding) string { return f.bad[i] })
 	}
 	fmt.Fprintf(&b, "\nThe best of %d rounds of %d calls each, in turns; %d sessions. The client of refbridge is in the sandbox, "+
-		"the others' beside them. mcp-proxy has one server for all sessions, the others one for each.\n",
+		"the others' beside them. mcp-proxy has one server for all sessions, the others one for each. mcp-remote carries the stdio of "+
+		"its client to a server on HTTP, the other way round: it is what refbridge starts, one a session, and the server behind it is one for all.\n",
 		rounds, callsARound, manySessions)
 	return b.String()
 }

@@ -18,11 +18,12 @@ var differencesYAML []byte
 
 func main() {
 	build := flag.String("build", "build", "`folder` of the programs")
+	subject := flag.String("subject", "", "`program` that is the bridge; refbridge of that folder by default")
 	results := flag.String("results", "results/conformance", "`folder` for what the suite says")
-	only := flag.String("only", "", "runs whose name contains `text`, as server or 0.2/2026-07-28")
+	only := flag.String("only", "", "runs whose name contains `text`, as server, 0.2/2026-07-28 or agent codex")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code, err := start(ctx, *build, *results, *only, flag.Args())
+	code, err := start(ctx, *build, *subject, *results, *only, flag.Args())
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
@@ -32,14 +33,14 @@ func main() {
 
 // start returns the exit code: 0 the same but for what is explained, 1 not so,
 // 2 wrong usage or a broken run.
-func start(ctx context.Context, build, results, only string, args []string) (int, error) {
+func start(ctx context.Context, build, subject, results, only string, args []string) (int, error) {
 	if len(args) == 3 && slices.Contains([]string{callsVerb, sessionsVerb, badVerb, tryVerb}, args[0]) {
 		if err := measure(ctx, args[0], args[1], args[2]); err != nil {
 			return 2, err
 		}
 		return 0, nil
 	}
-	tools, err := findTools(build)
+	tools, err := findTools(build, subject)
 	if err != nil {
 		return 2, err
 	}
@@ -57,7 +58,7 @@ func start(ctx context.Context, build, results, only string, args []string) (int
 		}
 		return 0, nil
 	case len(args) == 1 && args[0] == agentsVerb:
-		return code(driveAgents(ctx, tools, results))
+		return code(driveAgents(ctx, tools, results, only))
 	case len(args) > 0:
 		return 2, errors.New("the one argument is gateways or agents; see -help")
 	}
@@ -71,6 +72,9 @@ func start(ctx context.Context, build, results, only string, args []string) (int
 	}
 	text, red := report(rows, explanations, only == "")
 	fmt.Print(text)
+	if err := writeJSON(filepath.Join(results, "conformance.json"), facts(rows)); err != nil {
+		return 2, err
+	}
 	if err := os.WriteFile(filepath.Join(results, "conformance.md"), []byte(text), 0o600); err != nil {
 		return 2, err
 	}

@@ -75,6 +75,12 @@ func TestGatewayTable(t *testing.T) {
 
 func TestGatewayCommands(t *testing.T) {
 	for _, g := range gateways[1:] {
+		if g.carries != nil {
+			if line := strings.Join(g.carries("/m", "http://127.0.0.1:81/mcp"), " "); !strings.HasPrefix(line, "/m/mcp-remote/") || !strings.Contains(line, " http://127.0.0.1:81/mcp ") {
+				t.Errorf("%s: %s", g.name, line)
+			}
+			continue
+		}
 		line := strings.Join(g.command("/m", []string{"/s", "--flag"}, "81"), " ")
 		if !strings.Contains(line, "--port 81") || !strings.HasPrefix(line, "/m/") || !strings.Contains(line, "/s --flag") {
 			t.Errorf("%s: %s", g.name, line)

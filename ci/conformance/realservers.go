@@ -35,48 +35,62 @@ const tryVerb = "try"
 // exchange is what a server says; direct and bridged it must be the same bytes.
 type exchange struct{ Tools, Result json.RawMessage }
 
-// tryServers compares each server direct and through the bridge.
-func tryServers(ctx context.Context, tools tools, results string) (text string, red bool, err error) {
-	var b strings.Builder
-	fmt.Fprint(&b, "| server | tools | call | bridged as direct |\n|---|---|---|---|\n")
+// try compares the server direct and through the bridge.
+func (s realServer) try(ctx context.Context, tools tools, dir string) tried {
+	t := tried{Name: s.name, By: s.tool}
+	begin := time.Now()
+	if err := s.compare(ctx, tools, dir); err != nil {
+		t.Error = strings.ReplaceAll(err.Error(), "\n", " ")
+	}
+	t.Seconds = time.Since(begin).Seconds()
+	return t
+}
+
+func (s realServer) compare(ctx context.Context, tools tools, dir string) error {
 	self, err := os.Executable()
 	if err != nil {
-		return "", false, err
+		return err
 	}
-	for i, s := range realServers {
-		dir := filepath.Join(results, "servers", fmt.Sprint(i))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return "", false, err
-		}
-		command := []string{tools.node, filepath.Join(tools.build, "npm/gateways/node_modules", s.program)}
-		if s.folder {
-			command = append(command, dir)
-		}
-		direct, err := s.direct(ctx, command)
-		if err != nil {
-			return "", false, fmt.Errorf("%s, direct: %w", s.name, err)
-		}
-		call, err := json.Marshal(map[string]any{"name": s.tool, "arguments": s.arguments})
-		if err != nil {
-			return "", false, err
-		}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	command := []string{tools.node, filepath.Join(tools.gatewayModules(), s.program)}
+	if s.folder {
+		command = append(command, dir)
+	}
+	direct, err := s.direct(ctx, command)
+	if err != nil {
+		return fmt.Errorf("direct: %w", err)
+	}
+	call, err := json.Marshal(map[string]any{"name": s.tool, "arguments": s.arguments})
+	if err != nil {
+		return err
+	}
+	out, err := output(ctx, tools, dir, gateways[0], command, self, tryVerb, "{url}", string(call))
+	if err != nil {
+		return err
+	}
+	var through exchange
+	if err := json.Unmarshal([]byte(out), &through); err != nil {
+		return fmt.Errorf("bridged: %w", err)
+	}
+	if len(direct.Tools) == 0 || !bytes.Equal(direct.Tools, through.Tools) || !bytes.Equal(direct.Result, through.Result) {
+		return fmt.Errorf("direct %s %s; bridged %s %s", direct.Tools, direct.Result, through.Tools, through.Result)
+	}
+	return nil
+}
+
+func serverTable(all []tried) string {
+	var b strings.Builder
+	fmt.Fprint(&b, "\n| server | call | bridged as direct |\n|---|---|---|\n")
+	for _, t := range all {
 		verdict := "the same"
-		var through exchange
-		out, err := output(ctx, tools, dir, gateways[0], command, self, tryVerb, "{url}", string(call))
-		if err == nil {
-			err = json.Unmarshal([]byte(out), &through)
+		if t.Error != "" {
+			verdict = "FAILED: " + t.Error
 		}
-		if err == nil && (!bytes.Equal(direct.Tools, through.Tools) || !bytes.Equal(direct.Result, through.Result)) {
-			err = fmt.Errorf("direct %s %s; bridged %s %s", direct.Tools, direct.Result, through.Tools, through.Result)
-		}
-		if err != nil {
-			red, verdict = true, "FAILED: "+strings.ReplaceAll(err.Error(), "\n", " ")
-		}
-		var list struct{ Tools []json.RawMessage }
-		_ = json.Unmarshal(direct.Tools, &list)
-		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", s.name, len(list.Tools), s.tool, verdict)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", t.Name, t.By, verdict)
 	}
-	return b.String(), red, nil
+	return b.String()
 }
 
 // try is the exchange over HTTP, on stdout.

@@ -56,3 +56,25 @@ func unexplained(b *strings.Builder, rows []row) {
 		fmt.Fprintf(b, "\nUNEXPLAINED %s (%s)\n", text, strings.Join(where[text], ", "))
 	}
 }
+
+// fact is a row for programs.
+type fact struct {
+	Side        string   `json:"side"`
+	Suite       string   `json:"suite"`
+	Chain       string   `json:"chain"`
+	Door        string   `json:"door"`
+	Passed      int      `json:"passed"`
+	Ran         int      `json:"ran"`
+	Unexplained []string `json:"unexplained"`
+}
+
+func facts(rows []row) (all []fact) {
+	for _, r := range rows {
+		f := fact{r.side, r.suite.name, r.chain, r.door, r.passed, r.ran, []string{}}
+		for _, d := range r.unexplained {
+			f.Unexplained = append(f.Unexplained, fmt.Sprintf("%s is %s direct, %s through the bridge", d.check, d.direct, d.bridged))
+		}
+		all = append(all, f)
+	}
+	return all
+}

@@ -19,9 +19,15 @@ import (
 
 // Handler serves the tools by streamable HTTP on /mcp and by legacy SSE on /sse
 // and /message. Unless o.AnyHost is set, the library's own check of Host against
-// DNS rebinding is on. Of the options only Name, Nonce, Code, Signal, Era and
-// AnyHost mean something here.
+// DNS rebinding is on. Of the options only Name, Nonce, Code, Signal, Era, Mute
+// and AnyHost mean something here.
 func Handler(o Options) http.Handler {
+	if o.Mute {
+		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // only then a client that leaves is noticed
+			<-r.Context().Done()
+		})
+	}
 	options := []server.StreamableHTTPOption{server.WithDisableLocalhostProtection(o.AnyHost)}
 	switch o.Era {
 	case EraLegacy:

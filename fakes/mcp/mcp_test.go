@@ -231,7 +231,7 @@ func marked(mark string) []int {
 func TestParseRefuses(t *testing.T) {
 	for _, args := range []string{
 		"--era old", "--discover loud", "--fork twice", "--signal SIGNOPE", "stray",
-		"--http 127.0.0.1:0 --mute", "--http 127.0.0.1:0 --garbage 1", "--nope",
+		"--http 127.0.0.1:0 --hang-after 1", "--http 127.0.0.1:0 --garbage 1", "--nope",
 	} {
 		if _, err := fake.Parse(strings.Fields(args), io.Discard); err == nil {
 			t.Errorf("%s: accepted", args)

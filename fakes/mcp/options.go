@@ -137,10 +137,10 @@ func (o Options) check() error {
 	if strings.ContainsAny(o.Name, " \n") {
 		return errors.New("the name is one word")
 	}
-	stdioOnly := o.Mute || o.HangAfter >= 0 || o.IgnoreEOF || o.Garbage > 0 || o.GarbageForever ||
+	stdioOnly := o.HangAfter >= 0 || o.IgnoreEOF || o.Garbage > 0 || o.GarbageForever ||
 		o.Chunk > 0 || o.CRLF || o.Discover != DiscoverAnswer
 	if o.HTTP != "" && stdioOnly {
-		return errors.New("mute, hang-after, ignore-eof, garbage, chunk, crlf and discover are for stdio: leave out http")
+		return errors.New("hang-after, ignore-eof, garbage, chunk, crlf and discover are for stdio: leave out http")
 	}
 	return nil
 }

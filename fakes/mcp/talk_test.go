@@ -113,6 +113,22 @@ func TestServesHTTP(t *testing.T) {
 	}
 }
 
+func TestMuteOverHTTP(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	start(t, "--http", "127.0.0.1:0", "--announce", log, "--mute")
+	conn, err := net.Dial("tcp", listening(t, log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	const body = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	_, _ = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	_ = conn.(*net.TCPConn).CloseWrite() // its wait ends with its client
+	if answer, _ := io.ReadAll(conn); strings.Contains(string(answer), "jsonrpc") {
+		t.Errorf("a mute server said %s", answer)
+	}
+}
+
 // listening waits for the announcement of the address.
 func listening(t *testing.T, log string) string {
 	t.Helper()
