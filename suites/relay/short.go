@@ -51,11 +51,11 @@ var _ = kit.Table(catalog.Case{
 	t.FarSide(fmt.Sprintf("threads more than %d beyond %s", spareThreads, before), max(0, after.threads-before.threads-spareThreads), kit.BeNone())
 })
 
-// kept is what a subject holds.
 // spareThreads is far below the number of connections and above what a runtime
 // adds by itself.
 const spareThreads = 100
 
+// kept is what a subject holds.
 type kept struct{ processes, threads, descriptors int }
 
 func (k kept) String() string {
@@ -63,17 +63,17 @@ func (k kept) String() string {
 }
 
 // settleBound is how long the ends of connections may be under way.
-const settleBound = 3 * time.Second
+const settleBound = 6 * time.Second
 
-// settled counts until the number of descriptors is no more than it was, or has
-// stopped to fall.
+// settled counts until there are no more processes and descriptors than there
+// were; the first time, until their numbers have stopped to fall.
 func (l *line) settled(ctx context.Context, t *kit.T, was kept) kept {
 	ctx, cancel := context.WithTimeout(ctx, settleBound)
 	defer cancel()
 	pace := time.NewTicker(100 * time.Millisecond) // descriptors tell nobody of their end
 	defer pace.Stop()
 	for now := l.kept(t); ; {
-		if was.descriptors > 0 && now.descriptors <= was.descriptors {
+		if was.descriptors > 0 && now.descriptors <= was.descriptors && now.processes <= was.processes {
 			return now
 		}
 		select {
@@ -82,7 +82,7 @@ func (l *line) settled(ctx context.Context, t *kit.T, was kept) kept {
 			return now
 		}
 		next := l.kept(t)
-		if was.descriptors == 0 && next.descriptors == now.descriptors {
+		if was.descriptors == 0 && next.descriptors >= now.descriptors && next.processes >= now.processes {
 			return next
 		}
 		now = next
