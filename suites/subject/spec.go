@@ -111,7 +111,8 @@ type Agent struct {
 	MCPConfig  *MCPConfig `json:"mcp_config,omitempty"`
 }
 
-// MCPConfig asks for a configuration file in an agent's own format.
+// MCPConfig asks for a configuration file in an agent's own format: claude,
+// opencode, codex or gemini. A subject may answer unsupported.
 type MCPConfig struct {
 	Format string `json:"format"`
 	Path   string `json:"path"`
