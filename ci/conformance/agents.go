@@ -48,7 +48,7 @@ func ways(tools tools) (all []way) {
 	}
 	return append(all,
 		way{"sse", agentconfig.Server{Name: "conf", URL: strings.TrimSuffix(doors[0].url, "/mcp") + "/sse", SSE: true}},
-		way{"stdio", agentconfig.Server{Name: "conf", Command: []string{tools.subject, "stdio", "conf"}}},
+		way{"stdio", agentconfig.Server{Name: "conf", Command: []string{tools.subject, "stdio", "conf"}, EnvFrom: []string{"BRIDGE_SERVER_CONF_SOCKET"}}},
 		way{wrongShape, agentconfig.Server{Name: "conf", URL: doors[0].url}})
 }
 

@@ -26,6 +26,9 @@ type Server struct {
 	Command []string
 	// Env are variables for the command.
 	Env map[string]string
+	// EnvFrom are variables of the agent's own that the command needs, such as
+	// BRIDGE_SERVER_JIRA_SOCKET: Codex passes on none that is not named.
+	EnvFrom []string
 }
 
 // Format is the configuration of one agent.
@@ -83,6 +86,8 @@ func (s Server) check() error {
 		return fmt.Errorf("server %q: %w: no agent takes %q; give the command of a shim", s.Name, ErrNoDoor, s.URL)
 	case s.TokenEnv != "" && !variable.MatchString(s.TokenEnv):
 		return fmt.Errorf("server %q: %q is no name of a variable", s.Name, s.TokenEnv)
+	case slices.ContainsFunc(s.EnvFrom, func(v string) bool { return !variable.MatchString(v) }):
+		return fmt.Errorf("server %q: %q are not all names of variables", s.Name, s.EnvFrom)
 	case len(s.Command) > 0 && (s.SSE || s.TokenEnv != ""):
 		return fmt.Errorf("server %q: a command has neither SSE nor a token", s.Name)
 	}

@@ -23,6 +23,7 @@ var doors = []agentconfig.Server{
 	{Name: "path", URL: "http://127.0.0.1:18080/mcp/jira"},
 	{Name: "shared", URL: "http://127.0.0.1:40123/mcp", TokenEnv: "BRIDGE_SERVER_JIRA_TOKEN"},
 	{Name: "socket", Command: []string{"refbridge", "stdio", "--socket", "/mcp/jira/mcp", "jira"}},
+	{Name: "shim", Command: []string{"refbridge", "stdio", "jira"}, EnvFrom: []string{"BRIDGE_SERVER_JIRA_SOCKET"}},
 	{Name: "odd_one", Command: []string{"/opt/a b/\"x\\y\""}, Env: map[string]string{"B": "<&>\n\x7f", "A": "é"}},
 }
 
@@ -79,6 +80,7 @@ func TestServersThatCannotBeWritten(t *testing.T) {
 		"Unix socket":         {[]agentconfig.Server{{Name: "a", URL: "unix:///run/a.sock"}}, "shim", true},
 		"SSE":                 {[]agentconfig.Server{{Name: "a", URL: url, SSE: true}}, "streamable HTTP", true},
 		"token as the name":   {[]agentconfig.Server{{Name: "a", URL: url, TokenEnv: "secret-token"}}, "variable", false},
+		"name with a sign":    {[]agentconfig.Server{{Name: "a", Command: []string{"x"}, EnvFrom: []string{"A=b"}}}, "variables", false},
 		"token for a command": {[]agentconfig.Server{{Name: "a", Command: []string{"x"}, TokenEnv: "T"}}, "neither", false},
 		"twice":               {[]agentconfig.Server{{Name: "a", URL: url}, {Name: "b", URL: url}, {Name: "a", URL: url}}, "twice", false},
 	} {

@@ -10,7 +10,7 @@ import (
 
 // codex writes tables of config.toml, which may be appended to a file that has
 // none of the same name. Codex scrubs the environment of a stdio server: what it
-// needs must stand in env.
+// needs must stand in env, or by its name in env_vars.
 func codex(servers []Server) ([]byte, error) {
 	var b bytes.Buffer
 	for i, s := range servers {
@@ -26,6 +26,9 @@ func codex(servers []Server) ([]byte, error) {
 			continue
 		}
 		fmt.Fprintf(&b, "command = %s\nargs = %s\n", quoted(s.Command[0]), quoted(s.stdio().Args))
+		if len(s.EnvFrom) > 0 {
+			fmt.Fprintf(&b, "env_vars = %s\n", quoted(s.EnvFrom))
+		}
 		if len(s.Env) > 0 {
 			fmt.Fprintf(&b, "[mcp_servers.%s.env]\n", s.Name)
 			for _, key := range slices.Sorted(maps.Keys(s.Env)) {
