@@ -18,6 +18,11 @@ import (
 // verdict.yaml when the subject could not be built for what the file says.
 const LinkFile = "link.yaml"
 
+// LinkID stands among the ids of checks for whether the parts fit each other.
+const LinkID = "LINK"
+
+const linkTitle = "the binding fits the library"
+
 // Link is whether the parts of a subject fit each other: a binding, the native
 // library it is linked with, and the program that the library runs. That they do
 // not is a finding about their versions, not a failure to set up.
@@ -129,7 +134,7 @@ func CompareLinked(baseLink, headLink *Link, base, head []Verdict) Gate {
 		g.Problems = append(g.Problems, "a side has not been run")
 	}
 	c := Change{Base: Pass, Head: Pass, Case: CaseVerdict{
-		ID: "LINK", Title: "the binding fits the library", Level: catalog.Interoperability,
+		ID: LinkID, Title: linkTitle, Level: catalog.Interoperability,
 		Must: "The library MUST have every symbol that the binding calls, and MUST be of the version of the program that it runs.",
 	}}
 	if badBase {

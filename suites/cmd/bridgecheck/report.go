@@ -16,7 +16,7 @@ import (
 // reportCommand shows a verdict again. It judges nothing: the exit code is the
 // one the verdict was given.
 func reportCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "report [FOLDER]",
 		Short:   "Show the verdict of an earlier run, and write its page anew",
 		Example: "  bridgecheck report results/ref-native",
@@ -33,6 +33,8 @@ func reportCommand() *cobra.Command {
 			return show(dir, v)
 		},
 	}
+	cmd.AddCommand(mergeCommand())
+	return cmd
 }
 
 // show writes everything that is made from a verdict, and ends with its code.
