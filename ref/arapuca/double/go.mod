@@ -1,0 +1,3 @@
+module github.com/LeGambiArt/go-arapuca
+
+go 1.25

@@ -1,0 +1,129 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/LeGambiArt/go-arapuca/behaviour"
+)
+
+// The documented limits of the proxy.
+const (
+	headBytes   = 2048
+	headTimeout = 30 * time.Second
+	dialTimeout = 15 * time.Second
+	connections = 64
+	idle        = 300 * time.Second
+)
+
+// The answers; none has a body.
+const (
+	established = "HTTP/1.1 200 Connection Established\r\n\r\n"
+	malformed   = "HTTP/1.1 400 Bad Request\r\n\r\n"
+	forbidden   = "HTTP/1.1 403 Forbidden\r\n\r\n"
+	badGateway  = "HTTP/1.1 502 Bad Gateway\r\n\r\n"
+)
+
+// proxy serves CONNECT to what its rules allow.
+type proxy struct{ rules []rule }
+
+func (p *proxy) handle(c net.Conn) {
+	host, port, err := readConnect(c)
+	if err != nil {
+		if !behaviour.Has(behaviour.SilentClose) {
+			_, _ = io.WriteString(c, malformed)
+		}
+		return
+	}
+	far, refusal := p.dial(host, port)
+	if far == nil {
+		_, _ = io.WriteString(c, refusal)
+		return
+	}
+	defer far.Close()
+	if _, err := io.WriteString(c, established); err == nil {
+		splice(c, far)
+	}
+}
+
+// dial judges the name before it is looked up, and dials one address that was
+// judged.
+func (p *proxy) dial(host string, port uint16) (net.Conn, string) {
+	var by *rule
+	for i, r := range p.rules {
+		if r.matches(host, port) {
+			by = &p.rules[i]
+			break
+		}
+	}
+	if by == nil {
+		return nil, forbidden
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+	defer cancel()
+	addrs, err := lookUp(ctx, host)
+	if err != nil {
+		return nil, badGateway
+	}
+	answer := forbidden
+	for _, a := range addrs {
+		if !by.permits(a) {
+			continue
+		}
+		var d net.Dialer
+		if c, err := d.DialContext(ctx, "tcp", netip.AddrPortFrom(a.Unmap(), port).String()); err == nil {
+			return c, ""
+		}
+		answer = badGateway
+	}
+	return nil, answer
+}
+
+func lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	// A trailing dot keeps the search list out.
+	return net.DefaultResolver.LookupNetIP(ctx, "ip", host+".")
+}
+
+var errHead = errors.New("no CONNECT request")
+
+// readConnect reads the head byte by byte: what follows belongs to the tunnel.
+func readConnect(c net.Conn) (host string, port uint16, err error) {
+	head := make([]byte, 0, headBytes)
+	for !strings.HasSuffix(string(head), "\r\n\r\n") {
+		if len(head) == headBytes {
+			return "", 0, errHead
+		}
+		if err := c.SetReadDeadline(time.Now().Add(headTimeout)); err != nil {
+			return "", 0, err
+		}
+		n, err := c.Read(head[len(head) : len(head)+1])
+		if n == 0 && err != nil {
+			return "", 0, err
+		}
+		head = head[:len(head)+n]
+	}
+	line, _, _ := strings.Cut(string(head), "\r\n")
+	words := strings.Fields(line)
+	if len(words) != 3 || !strings.EqualFold(words[0], "CONNECT") || words[2] != "HTTP/1.1" && words[2] != "HTTP/1.0" {
+		return "", 0, errHead
+	}
+	i := strings.LastIndexByte(words[1], ':')
+	if i < 0 {
+		return "", 0, errHead
+	}
+	number, err := strconv.ParseUint(words[1][i+1:], 10, 16)
+	host = strings.ToLower(strings.TrimSuffix(words[1][:i], "."))
+	if err != nil || number == 0 || host == "" || host[0] == '.' || strings.Contains(host, "..") || strings.Trim(host, hostBytes) != "" {
+		return "", 0, errHead
+	}
+	return host, uint16(number), c.SetReadDeadline(time.Time{})
+}
