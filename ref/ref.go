@@ -18,6 +18,7 @@ import (
 	"bridgecheck/ref/guardian"
 	"bridgecheck/ref/mcpserver"
 	"bridgecheck/ref/sandbox"
+	"bridgecheck/ref/sandbox/external"
 )
 
 // Main runs a helper process, and does not return, when the executable was
@@ -26,6 +27,7 @@ func Main() {
 	sandbox.Main()
 	mcpserver.Main()
 	guardian.Main()
+	external.Witness()
 }
 
 // Options are what a phase gets from its caller.

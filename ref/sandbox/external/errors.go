@@ -1,0 +1,89 @@
+package external
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"bridgecheck/ref/sandbox"
+)
+
+// error is what a helper reported in the terms of the native sandbox.
+func (r report) error() error {
+	switch {
+	case r.Refused != nil:
+		return &sandbox.Refusal{Field: r.Refused.Field, Reason: r.Refused.Reason}
+	case r.Failed != nil && r.Failed.Stage == StageBackend:
+		return &HelperError{errors.New(r.Failed.Reason)}
+	case r.Failed != nil:
+		return sandbox.NewFailure(r.Failed.Stage, withErrno(r.Failed.Reason, errnoNamed(r.Failed.Errno)))
+	}
+	return &HelperError{errors.New("it said what makes no sense here")}
+}
+
+// withErrno is an error that says text and is errno, unless that is 0.
+func withErrno(text string, errno syscall.Errno) error {
+	if errno == 0 {
+		return errors.New(text)
+	}
+	return fmt.Errorf("%s: %w", text, errno)
+}
+
+// maxErrno is where those of a Linux system end.
+const maxErrno = 133
+
+// errnoNamed gives 0 for a name that is none.
+func errnoNamed(name string) syscall.Errno {
+	for e := syscall.Errno(1); e <= maxErrno; e++ {
+		if unix.ErrnoName(e) == name {
+			return e
+		}
+	}
+	return 0
+}
+
+// stages are by the words with which programs speak of them.
+var stages = []struct{ word, stage string }{
+	{"landlock", sandbox.StageLandlock},
+	{"seccomp", sandbox.StageSeccomp},
+	{"loopback", sandbox.StageLoopback},
+	{"rlimit", sandbox.StageLimits},
+	{"cgroup", sandbox.StageLimits},
+	{"mount", sandbox.StageMounts},
+	{"unshare", sandbox.StageClone},
+	{"namespace", sandbox.StageClone},
+}
+
+// died is a rehearsal in which the program did not come to say anything: the
+// last words on stderr are all that there is. Without an errno in them it is no
+// failure that a weaker sandbox would answer.
+func died(how, said string) error {
+	last := strings.ToLower(lastLines(said))
+	stage := sandbox.StageAgent
+	for _, s := range stages {
+		if strings.Contains(last, s.word) {
+			stage = s.stage
+			break
+		}
+	}
+	text := "the rehearsal ended with " + how
+	if last != "" {
+		text += ": " + lastLines(said)
+	}
+	return sandbox.NewFailure(stage, withErrno(text, errnoIn(last)))
+}
+
+// errnoIn finds the errno that a text speaks of, in the words of strerror(3).
+func errnoIn(text string) syscall.Errno {
+	for _, e := range []syscall.Errno{
+		unix.EPERM, unix.EACCES, unix.ENOSPC, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP, unix.EAFNOSUPPORT, unix.ENODEV, unix.EUSERS, unix.E2BIG,
+	} {
+		if strings.Contains(text, e.Error()) {
+			return e
+		}
+	}
+	return 0
+}

@@ -1,0 +1,102 @@
+package external
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"bridgecheck/ref/sandbox"
+)
+
+// needNamespaces skips where this host refuses them.
+func needNamespaces(t testing.TB) {
+	t.Helper()
+	box, err := sandbox.Launch(context.Background(), sandbox.Spec{Path: "/bin/true", Landlock: true})
+	if f, ok := errors.AsType[*sandbox.Failure](err); ok {
+		t.Skip("this host makes no sandbox: ", f)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	_ = box.Kill()
+	_, _ = box.Wait()
+}
+
+func launcher(faults ...string) *Launcher { return &Launcher{Command: Self(faults...)} }
+
+// spec has this program as the agent.
+func spec(t testing.TB, args ...string) Spec {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Spec{Dir: t.TempDir()}
+	s.Path, s.Args, s.Env = program, append([]string{"fake-agent"}, args...), []string{"GORACE=atexit_sleep_ms=0"}
+	s.Level, s.Ports, s.Seccomp, s.Landlock = sandbox.Isolated, []uint16{ProxyPort}, sandbox.Baseline, true
+	return s
+}
+
+// run launches to the end, with a proxy that answers each line.
+func run(t testing.TB, l *Launcher, s Spec) (sandbox.Exit, string, error) {
+	t.Helper()
+	out, err := newCapture()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Stdout = out.write
+	box, err := l.Launch(context.Background(), s)
+	if err != nil {
+		out.text()
+		return sandbox.Exit{}, "", err
+	}
+	for _, door := range box.Listeners() {
+		go func() {
+			for {
+				conn, err := door.Accept()
+				if err != nil {
+					return
+				}
+				line, _ := bufio.NewReader(conn).ReadString('\n')
+				fmt.Fprintln(conn, "the bridge heard "+strings.TrimSpace(line))
+				conn.Close()
+			}
+		}()
+	}
+	if err := box.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exit, err := box.Wait()
+	text := out.text()
+	if left, _ := os.ReadDir(s.Dir); len(left) > 0 {
+		t.Errorf("left in the directory: %v", left)
+	}
+	return exit, text, err
+}
+
+func TestLaunch(t *testing.T) {
+	needNamespaces(t)
+	for _, row := range []struct {
+		args []string
+		exit sandbox.Exit
+		out  string
+	}{
+		{[]string{"exit", "0"}, sandbox.Exit{}, ""},
+		{[]string{"exit", "125"}, sandbox.Exit{Code: 125}, ""},
+		{[]string{"raise", "9"}, sandbox.Exit{Signal: syscall.SIGKILL}, ""},
+		{[]string{"raise", "15"}, sandbox.Exit{Signal: syscall.SIGTERM}, ""},
+		{[]string{"say", "hello"}, sandbox.Exit{}, "the bridge heard hello\n"},
+		{[]string{"env"}, sandbox.Exit{}, `["GORACE=atexit_sleep_ms=0"]` + "\n"},
+	} {
+		t.Run(strings.Join(row.args, "-"), func(t *testing.T) {
+			exit, out, err := run(t, launcher(), spec(t, row.args...))
+			if exit != row.exit || out != row.out || err != nil {
+				t.Errorf("%+v, %q, %v; want %+v, %q", exit, out, err, row.exit, row.out)
+			}
+		})
+	}
+}
