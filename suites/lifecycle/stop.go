@@ -14,6 +14,7 @@ type insistence struct {
 	flags     []string
 	how       string
 	announced string // what it last had to say; "" when it was cut short
+	grace     int    // ms: long where it must be enough, on a busy host too
 }
 
 var _ = kit.Table(catalog.Case{
@@ -27,12 +28,12 @@ var _ = kit.Table(catalog.Case{
 	Faults: []string{"stop-skips-end-of-input", "stop-skips-sigterm"},
 	Why:    "The specification's shutdown of stdio; a server that is killed at once loses what it has not written.",
 }, []kit.Row[insistence]{
-	{Name: "end-of-input", Value: insistence{how: "eof", announced: "eof"}},
-	{Name: "sigterm", Value: insistence{flags: []string{"--ignore-eof"}, how: "term", announced: "signal"}},
-	{Name: "sigkill", Value: insistence{flags: []string{"--ignore-eof", "--ignore-term"}, how: "kill"}},
+	{Name: "end-of-input", Value: insistence{how: "eof", announced: "eof", grace: 10_000}},
+	{Name: "sigterm", Value: insistence{flags: []string{"--ignore-eof"}, how: "term", announced: "signal", grace: 1500}},
+	{Name: "sigkill", Value: insistence{flags: []string{"--ignore-eof", "--ignore-term"}, how: "kill", grace: 200}},
 }, func(ctx context.Context, t *kit.T, i insistence) {
 	server := t.Server("worker", i.flags...)
-	server.StopGraceMS = 200
+	server.StopGraceMS = i.grace
 	phase := t.Start(ctx, subject.Spec{Servers: []subject.Server{server}})
 	t.Control("the phase runs", phase.Fate(ctx), kit.Be("the agent runs"))
 	t.Control("times the server has stopped before", count(t.Announced("worker"), "stopped "), kit.BeNone())
