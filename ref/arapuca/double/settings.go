@@ -108,6 +108,11 @@ func check(cfg Config, s settings) error {
 	if strings.ContainsRune(cfg.NetworkProxySocket, ':') {
 		return fmt.Errorf("arapuca: launch: the socket path %q holds a colon", cfg.NetworkProxySocket)
 	}
+	for _, p := range slices.Concat(cfg.Profile.ReadPaths, cfg.Profile.WritePaths) {
+		if strings.ContainsRune(p, ':') {
+			return fmt.Errorf("arapuca: launch: the path %q holds a colon", p)
+		}
+	}
 	if cfg.NetworkProxySocket != "" && len(s.hosts) > 0 && !behaviour.Has(behaviour.BothIgnored) {
 		return errors.New("arapuca: AllowedHosts and NetworkProxySocket exclude each other")
 	}

@@ -10,6 +10,7 @@ import (
 
 	arapuca "github.com/LeGambiArt/go-arapuca"
 
+	"bridgecheck/ref/arapuca/internal/optional"
 	"bridgecheck/ref/sandbox/external"
 )
 
@@ -50,12 +51,12 @@ func (b Backend) About() external.About {
 	}
 	var cfg arapuca.Config
 	offer(external.FieldProxySocket, b.Mode != Hosts)
-	if b.Mode == Hosts && has(&cfg, "AllowedHosts") {
+	if b.Mode == Hosts && optional.Has(&cfg, "AllowedHosts") {
 		a.Fields, a.HeadBytes = append(a.Fields, external.FieldAllowedHosts), headBytes
 	}
-	offer(external.FieldOwnPIDs, has(&cfg.Profile, "UsePidNS"))
-	offer(external.FieldSeccomp, has(&cfg.Profile, "SeccompProfile"))
-	offer(external.FieldFiles, has(&cfg.Profile, "MaxOpenFiles"))
+	offer(external.FieldOwnPIDs, optional.Has(&cfg.Profile, "UsePidNS"))
+	offer(external.FieldSeccomp, optional.Has(&cfg.Profile, "SeccompProfile"))
+	offer(external.FieldFiles, optional.Has(&cfg.Profile, "MaxOpenFiles"))
 	return a
 }
 

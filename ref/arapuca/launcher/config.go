@@ -8,6 +8,7 @@ import (
 
 	arapuca "github.com/LeGambiArt/go-arapuca"
 
+	"bridgecheck/ref/arapuca/internal/optional"
 	"bridgecheck/ref/sandbox/external"
 )
 
@@ -26,7 +27,7 @@ func configOf(l external.Launch) (arapuca.Config, error) {
 	p.UseNetNS = l.OwnNetwork
 	p.MaxMemoryMB = uint64((l.Memory + 1<<20 - 1) >> 20) // never less than asked for
 	p.MaxPIDs = uint32(l.PIDs)
-	optional := []struct {
+	sometimes := []struct {
 		field  string
 		value  any
 		wanted bool
@@ -35,18 +36,18 @@ func configOf(l external.Launch) (arapuca.Config, error) {
 		{"SeccompProfile", l.Seccomp, l.Seccomp != ""},
 		{"MaxOpenFiles", uint64(l.Files), l.Files > 0},
 		// A release without it lets everything that can be read be executed.
-		{"AllowExec", true, has(p, "AllowExec")},
+		{"AllowExec", true, optional.Has(p, "AllowExec")},
 	}
-	for _, o := range optional {
+	for _, o := range sometimes {
 		if !o.wanted {
 			continue
 		}
-		if err := set(p, o.field, o.value); err != nil {
+		if err := optional.Set(p, o.field, o.value); err != nil {
 			return cfg, err
 		}
 	}
 	for _, h := range l.AllowedHosts {
-		if err := appendTo(&cfg, "AllowedHosts", map[string]any{"Host": suffix(h.Host), "Port": h.Port}); err != nil {
+		if err := optional.Append(&cfg, "AllowedHosts", map[string]any{"Host": suffix(h.Host), "Port": h.Port}); err != nil {
 			return cfg, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	arapuca "github.com/LeGambiArt/go-arapuca"
 
+	"bridgecheck/ref/arapuca/internal/optional"
 	"bridgecheck/ref/sandbox/external"
 )
 
@@ -40,8 +41,8 @@ func TestAbout(t *testing.T) {
 			t.Errorf("%s: %+v does not tell that it is a double", mode, a)
 		}
 		var cfg arapuca.Config
-		if a.Has(external.FieldAllowedHosts) != (mode == Hosts && has(&cfg, "AllowedHosts")) ||
-			a.Has(external.FieldOwnPIDs) != has(&cfg.Profile, "UsePidNS") || a.Has(external.FieldProxySocket) == (mode == Hosts) {
+		if a.Has(external.FieldAllowedHosts) != (mode == Hosts && optional.Has(&cfg, "AllowedHosts")) ||
+			a.Has(external.FieldOwnPIDs) != optional.Has(&cfg.Profile, "UsePidNS") || a.Has(external.FieldProxySocket) == (mode == Hosts) {
 			t.Errorf("%s: fields %v", mode, a.Fields)
 		}
 	}
@@ -66,12 +67,12 @@ func TestConfig(t *testing.T) {
 		"MaxOpenFiles":   {Files: 3},
 	} {
 		cfg, err := configOf(l)
-		if known := has(&cfg.Profile, field); known != (err == nil) {
+		if known := optional.Has(&cfg.Profile, field); known != (err == nil) {
 			t.Errorf("%s: known %v, %v", field, known, err)
 		}
 	}
 	cfg, err = configOf(external.Launch{AllowedHosts: []external.AllowedHost{{Host: "*.a.example", Port: 443}}})
-	if has(&cfg, "AllowedHosts") != (err == nil) {
+	if optional.Has(&cfg, "AllowedHosts") != (err == nil) {
 		t.Errorf("AllowedHosts: %v", err)
 	}
 }

@@ -1,3 +1,5 @@
+//go:build !go_arapuca_020
+
 package program
 
 import (

@@ -1,16 +1,17 @@
-package launcher
+// Package optional sets fields that not every release of a library has.
+package optional
 
 import (
 	"fmt"
 	"reflect"
 )
 
-// has tells whether the struct that p points to has the field.
-func has(p any, field string) bool { return reflect.ValueOf(p).Elem().FieldByName(field).IsValid() }
+// Has tells whether the struct that p points to has the field.
+func Has(p any, field string) bool { return reflect.ValueOf(p).Elem().FieldByName(field).IsValid() }
 
-// set sets a field that not every release has. The value is converted to the
+// Set sets a field that not every release has. The value is converted to the
 // field's type, which may be one of the library's own.
-func set(p any, field string, value any) error {
+func Set(p any, field string, value any) error {
 	f := reflect.ValueOf(p).Elem().FieldByName(field)
 	v := reflect.ValueOf(value)
 	switch {
@@ -23,16 +24,16 @@ func set(p any, field string, value any) error {
 	return nil
 }
 
-// appendTo appends a struct with these fields to a slice that not every release
+// Append appends a struct with these fields to a slice that not every release
 // has.
-func appendTo(p any, field string, element map[string]any) error {
+func Append(p any, field string, element map[string]any) error {
 	f := reflect.ValueOf(p).Elem().FieldByName(field)
 	if !f.IsValid() || f.Kind() != reflect.Slice || f.Type().Elem().Kind() != reflect.Struct {
 		return fmt.Errorf("this go-arapuca has no list %s: use a newer one", field)
 	}
 	e := reflect.New(f.Type().Elem())
 	for name, value := range element {
-		if err := set(e.Interface(), name, value); err != nil {
+		if err := Set(e.Interface(), name, value); err != nil {
 			return err
 		}
 	}
