@@ -1,5 +1,5 @@
-// Package ci carries what the gate is judged by: the frozen profiles and the
-// baselines, compiled into the one command, so that a binary and its judgement
+// Package ci carries what the gate is judged by: the frozen profiles, the
+// baselines and the version matrix, compiled into the one command, so that a binary and its judgement
 // cannot come apart.
 package ci
 
@@ -17,6 +17,11 @@ import (
 //
 //go:embed profiles.yaml
 var Profiles []byte
+
+// Matrix is matrix.yaml; package ci/matrix reads it.
+//
+//go:embed matrix.yaml
+var Matrix []byte
 
 //go:embed baselines/*.yaml
 var baselines embed.FS

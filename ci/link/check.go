@@ -57,9 +57,8 @@ func Check(ctx context.Context, q Request) (report.Link, error) {
 		}
 	}
 	if len(l.Missing) > 0 && q.History != "" {
-		if l.Needs, err = Since(ctx, q.History, l.Missing); err != nil {
-			return l, err
-		}
+		// Without tags the sentence names no version; it stays true.
+		l.Needs, _ = Since(ctx, q.History, l.Missing)
 	}
 	l.Wrapper.Version, err = wrapperVersion(ctx, q.Wrapper)
 	return l, err
