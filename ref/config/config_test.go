@@ -102,6 +102,13 @@ func TestProblems(t *testing.T) {
 		"program of the sandbox": {"mcp_servers:\n  a:\n    command: /no/such/program\n", nil},
 		"no command":             {"mcp_servers:\n  a: {}\n", []string{"soda.yaml:2: mcp_servers.a.command: |give the command"}},
 		"command and url":        {server("    url: http://127.0.0.1:8000/mcp\n"), []string{"soda.yaml:3: |remove command"}},
+		"default of a variable":  {server("    env:\n      A: ${NOPE:-x}\n"), []string{"soda.yaml:5: mcp_servers.jira.env.A: |no name of a variable|write ${NAME}"}},
+		"unclosed variable":      {server("    env:\n      A: x${NOPE\n      B: $${NOPE\n"), []string{"soda.yaml:5: mcp_servers.jira.env.A: |and a }"}},
+		"assignment for env":     {server("    env: {A=B: \"\"}\n"), []string{`soda.yaml:4: mcp_servers.jira.env: "A=…"|NAME: value`}},
+		"string for a rule":      {server("    allowed_hosts: [\"a.example.test:443\"]\n"), []string{"soda.yaml:4: |wants a mapping, found a string; write its keys: host, port"}},
+		"user in a rule":         {"allow: [{host: u@a.example.test, port: 1}]\ndeny: [{host: u@a.example.test, port: 1}]\n", []string{"soda.yaml:1: allow[0].host: |host alone", "soda.yaml:2: deny[0].host: "}},
+		"command line":           {"mcp_servers:\n  a:\n    placement: host\n    command: npx -y server\n", []string{`soda.yaml:4: mcp_servers.a.command: "npx"|into args`}},
+		"url with a query":       {"mcp_servers:\n  a: {url: \"http://127.0.0.1:80/?k=v\"}\n", []string{"soda.yaml:2: mcp_servers.a.url: |remove user, query"}},
 		"url elsewhere":          {"mcp_servers:\n  a:\n    url: http://192.0.2.1:80/\n", []string{"soda.yaml:3: mcp_servers.a.url: |127.0.0.1"}},
 		"url in the sandbox":     {"mcp_servers:\n  a: {placement: sandbox, url: \"http://127.0.0.1:80/\"}\n", []string{"soda.yaml:2: |placement: host"}},
 		"url":                    {"mcp_servers:\n  a: {url: \"http://[::1]:80/mcp\"}\n", nil},
@@ -209,6 +216,26 @@ func TestSecretsAreNotShown(t *testing.T) {
 		_, err := config.ParseSpec("f", []byte(file))
 		if err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s\nerror = %v", file, err)
+		}
+	}
+}
+
+// What people write where a secret belongs elsewhere, or is not quoted, is shown
+// as little.
+func TestSecretsInTheWrongPlaceAreNotShown(t *testing.T) {
+	const secret = "5up3r"
+	lookup := func(string) (string, bool) { return "", false }
+	for _, server := range []string{
+		"env: {TOKEN: \"${TOKEN:-5up3r}\"}", "env: {TOKEN: \"${5up3r\"}", "env: {TOKEN=5up3r: x}", "env: {TOKEN=5up3r: [x]}",
+		"env: [TOKEN=5up3r]", "env: TOKEN=5up3r", "env: {TOKEN: |5up3r\n}", "env: {TOKEN: @5up3r}", "env: {TOKEN: *5up3r}",
+		"env: {TOKEN: !t 5up3r}", "env: {TOKEN: \"\\q5up3r\"}", "env: {TOKEN: \"5up3r}", "env: {TOKEN: {5up3r: x}}",
+		"placement: host, command: sh -c TOKEN=5up3r", "args: --token=5up3r", "url: \"http://u:5up3r@127.0.0.1:80/\"",
+		"url: \"http://127.0.0.1:80/?key=5up3r\"", "url: \"http://u:5up3r@a.example.test/\"",
+		"allowed_hosts: [{host: \"https://u:5up3r@a.example.test/\", port: 1}]", "allowed_hosts: [\"u:5up3r@a.example.test\"]",
+	} {
+		_, err := config.ParseSODA("f", []byte("mcp_servers: {a: {"+server+"}}"), lookup)
+		if err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s\nerror = %v", server, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -73,12 +74,13 @@ func (d *decoder) parse(data []byte) ast.Node {
 	return nil
 }
 
-// syntax reports where the text is no YAML, without the source goccy prints
-// beside its message: it may hold a secret.
+// syntax reports where the text is no YAML, without what goccy quotes of the
+// source in its message and beside it: it may hold a secret.
 func (d *decoder) syntax(err error) {
 	line, message := 1, "not YAML"
 	if at, ok := errors.AsType[yaml.Error](err); ok {
-		message = "not YAML: " + at.GetMessage()
+		cause, _, _ := strings.Cut(at.GetMessage(), `"`)
+		message = "not YAML: " + strings.TrimRight(cause, " :")
 		if t := at.GetToken(); t != nil && t.Position != nil {
 			line = t.Position.Line
 		}

@@ -85,17 +85,26 @@ func (s sodaServer) server(name string) Server {
 	}
 }
 
-var reference = regexp.MustCompile(`\$?\$\{([^}]*)\}`)
+var (
+	reference = regexp.MustCompile(`\$?\$\{([^}]*)(\}|$)`)
+	variable  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
 
-// expand replaces ${NAME} in the values of env.
+// expand replaces ${NAME} in the values of env. What stands there and is no name
+// is not shown: the default in a shell's ${NAME:-default} may be the secret.
 func (d *decoder) expand(env map[string]string, field string, lookup func(string) (string, bool)) {
 	for key, value := range env {
-		at := field + "." + key
+		at := below(field, key)
 		env[key] = reference.ReplaceAllStringFunc(value, func(ref string) string {
 			if ref[1] == '$' {
 				return ref[1:]
 			}
-			name := reference.FindStringSubmatch(ref)[1]
+			parts := reference.FindStringSubmatch(ref)
+			name, closed := parts[1], parts[2] != ""
+			if !closed || !variable.MatchString(name) {
+				d.problem(d.lines[at], at, "what follows ${ is no name of a variable and a }", "write ${NAME}, or $${ for a literal ${")
+				return ""
+			}
 			found, ok := lookup(name)
 			if !ok {
 				d.problem(d.lines[at], at, "the variable "+name+" is not set", "export it before the start, or write $${ for a literal ${")

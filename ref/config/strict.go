@@ -143,6 +143,10 @@ func (d *decoder) structure(n ast.Node, v reflect.Value, field string) {
 			known = append(known, key)
 		}
 	}
+	if _, ok := n.(ast.MapNode); !ok {
+		d.wrong(n, field, "a mapping", "write its keys: "+strings.Join(known, ", "))
+		return
+	}
 	d.pairs(n, field, func(key, at string, value ast.Node) {
 		i, ok := index[key]
 		if !ok {
@@ -173,10 +177,7 @@ func (d *decoder) pairs(n ast.Node, field string, each func(key, at string, valu
 			d.problem(lineOf(it.Key()), field, "a key here is no plain string", "write it as a word, in quotes where needed; merge keys and anchors are not read")
 			continue
 		}
-		at := key
-		if field != "" {
-			at = field + "." + key
-		}
+		at := below(field, key)
 		if first, twice := seen[key]; twice {
 			d.problem(lineOf(it.Key()), at, "the key stands twice", fmt.Sprintf("remove one of them; the first is in line %d", first))
 			continue
@@ -185,6 +186,18 @@ func (d *decoder) pairs(n ast.Node, field string, each func(key, at string, valu
 		d.lines[at] = seen[key]
 		each(key, at, it.Value())
 	}
+}
+
+// below is the field of a key in a mapping. What follows an equals sign in a key
+// is a value that its author put there, and may be a secret.
+func below(field, key string) string {
+	if name, _, assigned := strings.Cut(key, "="); assigned {
+		key = name + "=…"
+	}
+	if field == "" {
+		return key
+	}
+	return field + "." + key
 }
 
 // wrong reports a type error. It names the types only: the value may be a secret.

@@ -71,6 +71,9 @@ func (v *validator) all() {
 	}
 	v.rules("allow", v.spec.Allow)
 	for i, r := range v.spec.Deny {
+		if v.credentials(fmt.Sprintf("deny[%d]", i), r) {
+			continue
+		}
 		if _, err := egress.ParseDenyRule(r.Host, r.Port); err != nil {
 			v.at(fmt.Sprintf("deny[%d]", i), err.Error(), "")
 		}
@@ -94,10 +97,23 @@ func (v *validator) all() {
 // leave only host and port in an authority).
 func (v *validator) rules(field string, rules []Rule) {
 	for i, r := range rules {
+		if v.credentials(fmt.Sprintf("%s[%d]", field, i), r) {
+			continue
+		}
 		if _, err := egress.ParseRule(r.Host, r.Port, r.Addresses); err != nil {
 			v.at(fmt.Sprintf("%s[%d]", field, i), err.Error(), "")
 		}
 	}
+}
+
+// credentials finds a user and a password, which must not be shown as the rest of
+// a wrong rule is.
+func (v *validator) credentials(field string, r Rule) bool {
+	if !strings.Contains(r.Host, "@") {
+		return false
+	}
+	v.at(field+".host", "a rule has no user and no password", "write the host alone")
+	return true
 }
 
 func (v *validator) word(field, value string, words ...string) {

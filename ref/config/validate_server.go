@@ -65,6 +65,8 @@ func (v *validator) start(field string, s Server) {
 		v.noCommand(field, s)
 		if !isLoopbackHTTP(s.URL) {
 			v.at(field+".url", "not the URL of a server on this host", "write http://127.0.0.1:PORT/PATH or http://localhost:PORT/PATH")
+		} else if u, err := url.Parse(s.URL); err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			v.at(field+".url", "holds more than host, port and path, and nothing else would be sent", "remove user, query and fragment")
 		}
 	case "unix":
 		v.noCommand(field, s)
@@ -86,7 +88,13 @@ func (v *validator) command(field string, s Server) {
 	if own, ok := s.Env["PATH"]; ok {
 		path = own
 	}
-	if err := runnable(s.Command, path); err != nil {
+	err := runnable(s.Command, path)
+	if first, _, more := strings.Cut(s.Command, " "); err != nil && more {
+		// Not shown whole: the rest may be a secret.
+		v.at(field+".command", fmt.Sprintf("%q and more is no program", first), "put what follows the program's name into args")
+		return
+	}
+	if err != nil {
 		v.at(field+".command", fmt.Sprintf("cannot run %q: %v", s.Command, err), "install it, or give its full path")
 	}
 }
@@ -127,7 +135,7 @@ func (v *validator) noCommand(field string, s Server) {
 func (v *validator) environment(field string, env map[string]string) {
 	for key, value := range env {
 		if key == "" || strings.ContainsAny(key, "=\x00") {
-			v.at(field, fmt.Sprintf("%q is no name of a variable", key), "use letters, digits and underscores")
+			v.at(field, fmt.Sprintf("%q is no name of a variable", below("", key)), "use letters, digits and underscores, and write NAME: value")
 		}
 		if strings.ContainsRune(value, 0) {
 			v.at(field+"."+key, "the value holds a NUL byte", "remove it")
