@@ -93,7 +93,7 @@ func stepGot(s Step) string {
 }
 
 func subjectLine(v Verdict, cell string) string {
-	parts := []string{v.Subject.Name}
+	parts := []string{v.Subject.Title()}
 	for _, name := range slices.Sorted(maps.Keys(v.Subject.Versions)) {
 		parts = append(parts, name+" "+v.Subject.Versions[name])
 	}

@@ -107,6 +107,13 @@ func rowViews(c CaseVerdict, inline *inliner) []rowView {
 // sentence says what the result means, in the words of a reader who has never
 // seen this report.
 func sentence(v Verdict) string {
+	if v.Subject.Double {
+		return "Something stands in for what this subject is called by, so nothing here is a verdict on that. " + conclusion(v)
+	}
+	return conclusion(v)
+}
+
+func conclusion(v Verdict) string {
 	switch {
 	case v.Result == InvalidRun:
 		return "Nothing can be concluded: the harness is at fault, or a part of the checks left no result."

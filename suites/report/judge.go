@@ -70,7 +70,7 @@ func (j *judge) described() subject.Description {
 
 func (j *judge) subject() Subject {
 	d := j.described()
-	s := Subject{Name: d.Name, Arg: j.opts.SubjectArg, Ours: j.opts.SubjectIsOurs, Versions: d.Versions}
+	s := Subject{Name: d.Name, Arg: j.opts.SubjectArg, Ours: j.opts.SubjectIsOurs, Versions: d.Versions, Double: d.Double}
 	if j.opts.Label != "" {
 		s.Name = j.opts.Label
 	}

@@ -38,7 +38,7 @@ func (j *judge) checkRun() {
 // only of checks that exist and were selected.
 func (j *judge) checkShard(f Facts) {
 	want := j.described()
-	if f.Finished && (f.Subject.Name != want.Name || f.Subject.Name == "" ||
+	if f.Finished && (f.Subject.Name != want.Name || f.Subject.Name == "" || f.Subject.Double != want.Double ||
 		!maps.Equal(f.Subject.Versions, want.Versions) || !sameClaims(f.Subject, want)) {
 		j.problem("cell %s: the subject is %q, elsewhere in this run %q, or of other versions or claims",
 			f.Cell.Name, f.Subject.Name, want.Name)

@@ -60,7 +60,7 @@ func WriteJUnit(path string, v Verdict) error {
 }
 
 func junitOf(v Verdict) junitSuites {
-	all := junitSuites{Name: "bridgecheck " + v.Subject.Name}
+	all := junitSuites{Name: "bridgecheck " + v.Subject.Title()}
 	for _, cell := range v.Cells {
 		all.add(junitCell(v, cell.Name))
 	}

@@ -37,7 +37,7 @@ type Column struct {
 }
 
 // Double tells whether the column is one of a stand-in.
-func (c Column) Double() bool { return c.Verdict != nil && c.Verdict.Subject.Double() }
+func (c Column) Double() bool { return c.Verdict != nil && c.Verdict.Subject.Double }
 
 // Result is the column's in a word.
 func (c Column) Result() string {

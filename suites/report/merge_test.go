@@ -108,7 +108,9 @@ func TestMergedPage(t *testing.T) {
 // TestMergeMarksDoubles: on both pages, and they take no row that was not built.
 func TestMergeMarksDoubles(t *testing.T) {
 	root := t.TempDir()
-	lay(t, root, Row{Name: "a", Versions: map[string]string{}}, nil, merging("ref-arapuca-double", "0.2.8-double", nil))
+	double := merging("ref-arapuca-double", "0.2.8-double", nil)
+	double.Subject.Double = true
+	lay(t, root, Row{Name: "a", Versions: map[string]string{}}, nil, double)
 	lay(t, root, Row{Name: "b", Versions: map[string]string{}}, &lacks)
 	m, err := Merge([]string{root})
 	if err != nil {

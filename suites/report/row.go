@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/goccy/go-yaml"
 )
@@ -67,19 +66,4 @@ func ReadRow(dir string) (*Row, error) {
 		return nil, fmt.Errorf("read row %s: format %d, name %q: this release reads format %d with a name", path, r.Format, r.Name, Format)
 	}
 	return &r, nil
-}
-
-// Double tells whether something stands in for what the subject is named after:
-// its name or one of its versions says so. No verdict on a double counts as one on
-// the real thing.
-func (s Subject) Double() bool {
-	if strings.HasSuffix(s.Name, "-double") {
-		return true
-	}
-	for _, version := range s.Versions {
-		if strings.HasSuffix(version, "-double") {
-			return true
-		}
-	}
-	return false
 }

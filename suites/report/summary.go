@@ -17,7 +17,7 @@ func WriteSummary(path string, v Verdict) error {
 // Summary is the verdict as Markdown.
 func Summary(v Verdict) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## bridgecheck: %s is %s\n\n", cell(v.Subject.Name), v.Result)
+	fmt.Fprintf(&b, "## bridgecheck: %s is %s\n\n", cell(v.Subject.Title()), v.Result)
 	fmt.Fprintf(&b, "| profile | result | required | pass | fail | blocked | n/a | other |\n|---|---|---|---|---|---|---|---|\n")
 	for _, p := range v.Profiles {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", p.Name, p.Result, p.Required, columns(p.Counts))
@@ -28,7 +28,7 @@ func Summary(v Verdict) string {
 			total += n
 		}
 	}
-	fmt.Fprintf(&b, "| all checks | %s | %d | %s |\n", v.Result, total, columns(v.Counts))
+	fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", allChecks(v), v.Result, total, columns(v.Counts))
 	list(&b, "Nothing can be concluded", v.Problems)
 	redTable(&b, v)
 	list(&b, "Also to know", notes(v))

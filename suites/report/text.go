@@ -76,7 +76,7 @@ func writeTable(b *strings.Builder, v Verdict, o TextOptions) {
 	for _, p := range v.Profiles {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name, p.Result, countCells(p.Counts))
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\n", "all checks", v.Result, countCells(v.Counts))
+	fmt.Fprintf(w, "%s\t%s\t%s\n", allChecks(v), v.Result, countCells(v.Counts))
 	w.Flush()
 	for i, line := range strings.Split(strings.TrimSuffix(t.String(), "\n"), "\n") {
 		line = strings.TrimRight(line, " ")
@@ -89,6 +89,14 @@ func writeTable(b *strings.Builder, v Verdict, o TextOptions) {
 		}
 		b.WriteString(line + "\n")
 	}
+}
+
+// allChecks is the head of the last line, which is what people quote.
+func allChecks(v Verdict) string {
+	if v.Subject.Double {
+		return "all checks (double)"
+	}
+	return "all checks"
 }
 
 func standingColor(s Standing) string {
@@ -119,6 +127,9 @@ func countCells(c Counts) string {
 // notes are what must be said although it does not gate.
 func notes(v Verdict) []string {
 	var notes []string
+	if v.Subject.Double {
+		notes = append(notes, v.Subject.Name+" is a double: something stands in for what it is called by, and this verdict is none on that")
+	}
 	for _, p := range v.Profiles {
 		if len(p.Unclaimed) > 0 {
 			notes = append(notes, fmt.Sprintf("%s cannot be conformant: %s", p.Name, strings.Join(p.Because, "; ")))

@@ -36,6 +36,17 @@ type Subject struct {
 	Arg      string            `json:"arg"`
 	Ours     bool              `json:"ours"`
 	Versions map[string]string `json:"versions,omitempty"`
+	// Double is the subject's own word that something stands in for what it is
+	// called by.
+	Double bool `json:"double,omitempty"`
+}
+
+// Title is the name for people, with the mark of a double.
+func (s Subject) Title() string {
+	if s.Double {
+		return s.Name + " (double)"
+	}
+	return s.Name
 }
 
 // Suite names what judged.

@@ -13,6 +13,9 @@ type Description struct {
 	Versions     map[string]string `json:"versions"`
 	Capabilities []Capability      `json:"capabilities"`
 	Limits       DeclaredLimits    `json:"limits"`
+	// Double says that something stands in for a part that the name speaks of: a
+	// verdict on the subject is none on that.
+	Double bool `json:"double,omitempty"`
 }
 
 // DeclaredLimits are the limits a subject promises.
