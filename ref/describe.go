@@ -1,9 +1,14 @@
 package ref
 
 import (
+	"cmp"
+	"context"
+	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
+
+	"bridgecheck/ref/sandbox/external"
 )
 
 // Description is what `describe` prints, protocol 1 of the contract.
@@ -13,6 +18,8 @@ type Description struct {
 	Versions     map[string]string `json:"versions"`
 	Capabilities []string          `json:"capabilities"`
 	Limits       DeclaredLimits    `json:"limits"`
+	// Double says that something stands in for what the launcher is named after.
+	Double bool `json:"double,omitempty"`
 }
 
 // DeclaredLimits are what a phase promises when its specification sets none.
@@ -30,20 +37,51 @@ var words = []string{
 	"model-route", "idle-config", "control",
 }
 
-// Describe says what this build does. version is the build's own, empty for
-// what the Go toolchain recorded.
-func Describe(version string) Description {
+// Describe says what this build does, with a launcher if it has one. version is
+// the build's own, empty for what the Go toolchain recorded. The error is that of
+// a launcher which cannot be asked.
+func Describe(ctx context.Context, version string, l *external.Launcher) (Description, error) {
 	d := Description{
 		Protocol: 1, Name: "ref-native",
 		Versions: map[string]string{"refbridge": buildVersion(version), "go": runtime.Version()},
 		Limits:   DeclaredLimits{Connections: defaultConnections, IdleSeconds: int(defaultIdle.Seconds()), HeadBytes: defaultHeadBytes},
 	}
+	var about external.About
+	if l != nil {
+		var err error
+		if about, err = l.About(ctx); err != nil {
+			return Description{}, err
+		}
+		d.launchedBy(l, about)
+	}
+	lacks := lacking(l, about)
 	for _, w := range words {
 		if !slices.ContainsFunc(lacks, func(l lack) bool { return l.capability == w }) {
 			d.Capabilities = append(d.Capabilities, w)
 		}
 	}
-	return d
+	return d, nil
+}
+
+// launchedBy adds what the launcher says of itself. Where its proxy is the one
+// that the agent has, its limits are those; its relay only lowers them.
+func (d *Description) launchedBy(l *external.Launcher, about external.About) {
+	d.Name, d.Double = "ref-"+about.Name, about.Double
+	if l.Hosts {
+		d.Name += "-hosts"
+	}
+	d.Name = cmp.Or(l.Name, d.Name)
+	maps.Copy(d.Versions, about.Versions)
+	if l.Hosts {
+		d.Limits = DeclaredLimits{Connections: about.Connections, IdleSeconds: about.IdleSeconds, HeadBytes: about.HeadBytes}
+		return
+	}
+	if n := about.Connections; n > 0 {
+		d.Limits.Connections = min(d.Limits.Connections, n)
+	}
+	if n := about.IdleSeconds; n > 0 {
+		d.Limits.IdleSeconds = min(d.Limits.IdleSeconds, n)
+	}
 }
 
 func buildVersion(version string) string {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"bridgecheck/ref/adapter"
@@ -21,6 +22,9 @@ import (
 type door struct {
 	server config.Server
 	port   uint16
+	// prefix is what the paths have in front on the proxy port, where a launcher
+	// makes no other; else empty.
+	prefix string
 	// Where others on the host could come in, the door is the host's own port
 	// and wants a token.
 	token    string
@@ -36,7 +40,12 @@ func (d *door) url(a *config.Agent) string {
 	return d.at(paths[config.HTTP][0])
 }
 
-func (d *door) at(path string) string { return fmt.Sprintf("http://127.0.0.1:%d%s", d.port, path) }
+func (d *door) at(path string) string {
+	if d.prefix != "" {
+		path = d.prefix + strings.TrimPrefix(path, "/mcp")
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d%s", d.port, path)
+}
 
 func (d *door) offers(transport string) bool {
 	return slices.Contains(d.server.Offered(), transport)
@@ -83,6 +92,8 @@ func (p *phase) openDoors() error {
 				return err
 			}
 			p.later(d.close)
+		case p.opt.Launcher != nil:
+			d.port, d.prefix = config.ProxyPort, routeTo(s.Name)
 		case d.port == 0:
 			for taken[next] {
 				next++
@@ -138,7 +149,9 @@ func (p *phase) ports() (ports []uint16) {
 		ports = append(ports, config.ProxyPort)
 	}
 	for _, d := range p.doors {
-		ports = append(ports, d.port)
+		if d.prefix == "" {
+			ports = append(ports, d.port)
+		}
 	}
 	for _, r := range p.spec.Relays {
 		ports = append(ports, uint16(r.Port))

@@ -12,7 +12,7 @@ import (
 
 // ready tells that the agent is about to start, and its doors.
 func (p *phase) ready() {
-	r := event.Ready{Doors: p.list(), V4: p.plan.Mode == plan.Shared && len(p.doors) > 0}
+	r := event.Ready{Doors: p.list(), V4: p.plan.Mode == plan.Shared && len(p.doors) > 0 || p.foreignProxy()}
 	if p.box != nil {
 		for _, l := range p.box.Listeners() {
 			r.V6 = r.V6 || l.V6
@@ -42,7 +42,9 @@ func (p *phase) listOf(d *door, transport string) (doors []event.Door) {
 		doors = append(doors, event.Door{Server: d.server.Name, Kind: kind, Transport: transport, URL: url})
 	}
 	path := paths[transport][0]
-	add("loopback", d.at(path))
+	if d.prefix == "" {
+		add("loopback", d.at(path))
+	}
 	if d.unix != nil {
 		add("unix", "unix:"+d.unix.path)
 	}
@@ -54,6 +56,6 @@ func (p *phase) listOf(d *door, transport string) (doors []event.Door) {
 			add("proxy", "http://"+strings.TrimSuffix(a.String(), ":80")+path)
 		}
 	}
-	add("path", fmt.Sprintf("http://127.0.0.1:%d/mcp/%s%s", config.ProxyPort, d.server.Name, strings.TrimPrefix(path, "/mcp")))
+	add("path", fmt.Sprintf("http://127.0.0.1:%d%s%s", config.ProxyPort, routeTo(d.server.Name), strings.TrimPrefix(path, "/mcp")))
 	return doors
 }

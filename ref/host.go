@@ -74,16 +74,19 @@ func weaken(host *plan.Host, level string, err error) bool {
 // runs, weaker ones where a stronger is denied. An error is a host on which a
 // sandbox fails for another reason.
 func Probe(ctx context.Context) (plan.Host, error) {
-	var host plan.Host
+	return probe(plan.Host{}, func(s sandbox.Spec) (box, error) { return sandbox.Launch(ctx, s) })
+}
+
+func probe(host plan.Host, launch func(sandbox.Spec) (box, error)) (plan.Host, error) {
 	for {
 		level := plan.Isolated
 		switch {
 		case host.UserNS != nil:
 			level = plan.SharedNone
-		case host.NetNS != nil:
+		case host.NetNS != nil, host.Launcher != nil && !host.Launcher.OwnNetwork:
 			level = plan.SharedUserNS
 		}
-		box, err := sandbox.Launch(ctx, sandbox.Spec{
+		box, err := launch(sandbox.Spec{
 			Path: "/bin/true", Level: sandbox.Level(level),
 			Landlock: host.Landlock == nil, Seccomp: profile("", host.Seccomp == nil),
 		})

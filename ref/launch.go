@@ -50,7 +50,7 @@ func (p *phase) launch(ctx context.Context) error {
 			return err
 		}
 	}
-	box, err := sandbox.Launch(ctx, s)
+	box, err := p.open(ctx, s)
 	if err != nil {
 		return inSpec(err)
 	}
@@ -63,8 +63,8 @@ func (p *phase) launch(ctx context.Context) error {
 		}
 		return nil
 	})
-	if p.group != nil {
-		if err := p.group.Add(box.PID()); err != nil {
+	if native, ok := box.(*sandbox.Sandbox); ok && p.group != nil {
+		if err := p.group.Add(native.PID()); err != nil {
 			return fmt.Errorf("bound what the sandbox uses: %w", err)
 		}
 	}
@@ -74,7 +74,7 @@ func (p *phase) launch(ctx context.Context) error {
 // fields are the specification's names for those of a sandbox.
 var fields = map[string]string{
 	"Path": "agent.path", "Env": "agent.env", "Cwd": "agent.cwd", "TTY": "agent.tty",
-	"RO": "paths.ro", "RW": "paths.rw", "Sockets": "paths", "Descriptors": "descriptors", "Limits": "limits", "Seccomp": "seccomp",
+	"RO": "paths.ro", "RW": "paths.rw", "Sockets": "paths", "Descriptors": "descriptors", "Limits": "limits", "Seccomp": "seccomp", "Dir": "paths.runtime",
 }
 
 // inSpec puts what the sandbox refuses into the terms of the specification.

@@ -14,7 +14,7 @@ import (
 // this user may make one. Resource limits hold each process all the same.
 func (p *phase) openGroup(l *config.Limits) error {
 	p.group = nil
-	if l.Memory == 0 && l.PIDs == 0 {
+	if l.Memory == 0 && l.PIDs == 0 || p.opt.Launcher != nil {
 		return nil
 	}
 	group, err := guardian.OpenGroup(cgroup.Limits{Memory: l.Memory, PIDs: l.PIDs})

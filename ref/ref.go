@@ -44,6 +44,8 @@ type Options struct {
 	// the phase. The caller closes it after Run, which also ends the goroutine
 	// that reads it. nil: no commands.
 	Control io.ReadWriter
+	// Launcher makes the sandbox in the place of this program's own; nil is none.
+	Launcher *external.Launcher
 	// DryRun decides and tells the mode, and starts nothing.
 	DryRun bool
 }

@@ -55,7 +55,11 @@ func agentIfPossible(t *testing.T) (a *config.Agent) {
 
 // FBK-010, CAP-002: what is not supported is refused by name.
 func TestUnsupported(t *testing.T) {
-	claimed := ref.Describe("").Capabilities
+	description, err := ref.Describe(t.Context(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claimed := description.Capabilities
 	for field, row := range map[string]struct {
 		spec       config.Spec
 		capability string

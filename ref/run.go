@@ -15,7 +15,7 @@ import (
 	"bridgecheck/ref/guardian"
 	"bridgecheck/ref/mcpserver"
 	"bridgecheck/ref/plan"
-	"bridgecheck/ref/sandbox"
+	"bridgecheck/ref/sandbox/external"
 )
 
 // errTimeout ends a phase that ran out of time.
@@ -35,12 +35,13 @@ func (e *SignalError) Error() string { return "told to end by " + signalName(e.S
 type phase struct {
 	spec    config.Spec
 	opt     Options
+	about   external.About // the launcher's
 	plan    plan.Plan
 	dir     string // for sockets, empty where there are none
 	doors   []*door
-	model   *modelDoor       // nil where the specification has none
-	box     *sandbox.Sandbox // nil without an agent
-	group   *guardian.Group  // the sandbox's, where one can be had
+	model   *modelDoor      // nil where the specification has none
+	box     box             // nil without an agent
+	group   *guardian.Group // the sandbox's, where one can be had
 	manager *mcpserver.ServerManager
 	quit    chan struct{} // closed when the control stream says so, or ends
 	cancel  context.CancelCauseFunc
@@ -109,7 +110,10 @@ func (p *phase) run(ctx context.Context) (Exit, error) {
 	if err := p.spec.Validate(); err != nil {
 		return Exit{}, err
 	}
-	if err := unsupported(p.spec); err != nil {
+	if err := p.meet(ctx); err != nil {
+		return Exit{}, err
+	}
+	if err := unsupported(p.spec, lacking(p.opt.Launcher, p.about)); err != nil {
 		return Exit{}, err
 	}
 	if err := p.settle(ctx); err != nil || p.opt.DryRun {
@@ -141,10 +145,10 @@ func (p *phase) run(ctx context.Context) (Exit, error) {
 // doing: when it cannot, the plan is made again with that known, and the policy
 // decides what follows. The mode is told once it is certain.
 func (p *phase) settle(ctx context.Context) error {
-	var host plan.Host
+	host := p.host()
 	var err error
 	if p.opt.DryRun || p.spec.Agent == nil {
-		if host, err = Probe(ctx); err != nil {
+		if host, err = p.probe(ctx, host); err != nil {
 			return err
 		}
 	}

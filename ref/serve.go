@@ -39,11 +39,17 @@ func (p *phase) serve() error {
 		}
 		return p.serveModel()
 	}
+	if p.foreignProxy() {
+		return nil
+	}
 	byPort := map[uint16][]net.Listener{}
 	for _, l := range p.box.Listeners() {
 		byPort[l.Port] = append(byPort[l.Port], l)
 	}
 	for _, d := range p.doors {
+		if d.prefix != "" {
+			continue // the proxy serves it
+		}
 		p.serveHTTP(p.handler(d), byPort[d.port]...)
 	}
 	for _, r := range p.spec.Relays {
@@ -89,7 +95,9 @@ func (p *phase) serveProxy(listeners []net.Listener) error {
 	}
 	for _, d := range p.doors {
 		server := egress.VirtualServer{Name: d.server.Name, Handler: p.endpoints(d)}
-		cfg.Loopback[d.port] = server
+		if d.prefix == "" {
+			cfg.Loopback[d.port] = server
+		}
 		for _, name := range d.server.Authorities() {
 			a, err := egress.ParseAuthority(name)
 			if err != nil {
@@ -151,7 +159,7 @@ func (p *phase) decided(d egress.Decision) {
 // the model for the rest.
 func (p *phase) routes(resolver egress.Resolver) (routes []egress.Route, err error) {
 	for _, d := range p.doors {
-		prefix := "/mcp/" + d.server.Name
+		prefix := routeTo(d.server.Name)
 		if slices.ContainsFunc(p.spec.Routes, func(r config.Route) bool { return r.Prefix == prefix }) {
 			continue
 		}
@@ -175,6 +183,9 @@ func (p *phase) routes(resolver egress.Resolver) (routes []egress.Route, err err
 	}
 	return routes, nil
 }
+
+// routeTo is the path of a server on the proxy port.
+func routeTo(server string) string { return "/mcp/" + server }
 
 // endpoint serves a server below a prefix: the prefix itself is the MCP endpoint,
 // and what is below it the two of HTTP with SSE. Nothing else leads anywhere.

@@ -37,7 +37,7 @@ func (p *phase) runtimeDir() error {
 	if paths := p.spec.Paths; paths != nil {
 		base = paths.Runtime
 	}
-	if base == "" && len(p.plan.Bridged) == 0 {
+	if base == "" && len(p.plan.Bridged) == 0 && p.opt.Launcher == nil {
 		return nil
 	}
 	dir, err := guardian.Open(base)

@@ -90,7 +90,7 @@ func (p *phase) screen() *os.File {
 
 // seat is a person's place at the agent's terminal.
 type seat struct {
-	box          *sandbox.Sandbox
+	box          box
 	inner        *os.File
 	keys, screen *os.File
 

@@ -9,11 +9,11 @@ import (
 	"bridgecheck/ref/event"
 )
 
-// lack is a field of the specification that this bridge cannot honour yet. It
-// is refused, never ignored; [Describe] does not claim its capability.
+// lack is a field of the specification that this bridge cannot honour. It is
+// refused, never ignored; [Describe] does not claim its capability.
 type lack struct {
 	capability string // empty where no word of the contract stands for it
-	field      string
+	field      string // empty where no field asks for it
 	asked      func(config.Spec) bool
 	instead    string
 }
@@ -40,7 +40,7 @@ func (u *Unsupported) Error() string {
 }
 
 // unsupported returns all that is asked for and lacking.
-func unsupported(spec config.Spec) error {
+func unsupported(spec config.Spec, lacks []lack) error {
 	var found []event.Unsupported
 	for _, l := range lacks {
 		if l.asked(spec) {

@@ -14,6 +14,7 @@ import (
 	"bridgecheck/ref/mcpserver"
 	"bridgecheck/ref/plan"
 	"bridgecheck/ref/sandbox"
+	"bridgecheck/ref/sandbox/external"
 )
 
 // agentGrace is what an agent gets between SIGTERM and SIGKILL.
@@ -50,6 +51,9 @@ func (p *phase) wait(ctx context.Context) (Exit, error) {
 	}
 	if reason == ReasonAgent && p.outOfMemory(exit) {
 		reason = ReasonMemory
+	}
+	if err != nil && p.opt.Launcher != nil { // then nothing is known of the agent
+		return Exit{Code: CodeFailure, Reason: ReasonFailure}, err
 	}
 	return Exit{Code: exit.Code, Signal: exit.Signal, Reason: reason}, err
 }
@@ -123,6 +127,7 @@ func errorEvent(err error) event.Error {
 		refusal *plan.Refusal
 		failure *sandbox.Failure
 		start   *mcpserver.StartError
+		helper  *external.HelperError
 	)
 	switch {
 	case errors.As(err, &invalid):
@@ -146,6 +151,8 @@ func errorEvent(err error) event.Error {
 		bare := *start
 		bare.StderrTail = "" // it has a key of its own
 		e.Stage, e.Server, e.StderrTail, e.Reason = "server-start", start.Server, start.StderrTail, bare.Error()
+	case errors.As(err, &helper):
+		e.Stage = plan.StageLauncher
 	case errors.Is(err, errTimeout):
 		e.Stage = "timeout"
 	}

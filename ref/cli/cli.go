@@ -18,15 +18,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"bridgecheck/ref"
+	"bridgecheck/ref/sandbox/external"
 )
 
 // version is the build's own; empty means what the toolchain recorded.
 var version string
 
+// launcher makes the sandboxes; nil is this program itself.
+var launcher *external.Launcher
+
 // Main is the whole program. The version is empty for what the toolchain
-// recorded.
-func Main(build string) {
-	version = build
+// recorded; the launcher is nil where this program makes the sandbox itself. One
+// whose helper is this program too calls [external.Main] before.
+func Main(build string, l *external.Launcher) {
+	version, launcher = build, l
 	ref.Main() // first: the helper processes are this program too, and pay for nothing below
 	noteInherited()
 	// What a caller forgot to close must reach neither servers nor agent.
@@ -50,7 +55,10 @@ func execute() int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(runCommand(), describeCommand(), validateCommand(), schemaCommand(), doctorCommand(), stdioCommand())
+	root.AddCommand(runCommand(), describeCommand(), validateCommand(), schemaCommand(), stdioCommand())
+	if launcher == nil {
+		root.AddCommand(doctorCommand()) // it tries this program's own sandbox
+	}
 	var code exitCode
 	switch err := root.Execute(); {
 	case err == nil:

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		if err := poorer(); err != nil {
 			panic(err)
 		}
-		Main("")
+		Main("", nil)
 	}
 	os.Exit(m.Run())
 }

@@ -16,7 +16,15 @@ func describeCommand() *cobra.Command {
 		Use:   "describe",
 		Short: "Print what this bridge claims, as JSON",
 		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return printJSON(ref.Describe(version)) },
+		RunE: func(*cobra.Command, []string) error {
+			ctx, stop := untilSignal()
+			defer stop()
+			description, err := ref.Describe(ctx, version, launcher)
+			if err != nil {
+				return err
+			}
+			return printJSON(description)
+		},
 	}
 }
 

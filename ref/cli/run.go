@@ -55,7 +55,7 @@ func (f *runFlags) run(args []string) error {
 	log := &personLog{out: errOut}
 	opt := ref.Options{
 		Log:   slog.New(slog.NewTextHandler(log, nil)),
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, DryRun: f.dryRun,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, DryRun: f.dryRun, Launcher: launcher,
 	}
 	control, err := openControl(f.control)
 	if err != nil {

@@ -32,6 +32,28 @@ type Host struct {
 	NetNS    *Missing `json:"netns"`  // network namespace with its loopback up
 	Landlock *Missing `json:"landlock"`
 	Seccomp  *Missing `json:"seccomp"`
+	// Launcher is what makes the sandbox instead of this program; nil is none.
+	Launcher *Launcher `json:"launcher,omitempty"`
+}
+
+// Launcher is what another launcher makes. A layer that it does not make is
+// missing, and was not asked for. It has neither a file tree nor Unix sockets of
+// the sandbox's own.
+type Launcher struct {
+	Name       string // with its version
+	OwnNetwork bool
+	OwnPIDs    bool
+	Proxy      bool // the sandbox's proxy port leads to a proxy
+}
+
+// StageLauncher is that of a launcher which does not do what is needed.
+const StageLauncher = "launcher"
+
+// without is a wish to share the network, which a launcher leaves no choice in.
+func (l *Launcher) without(what string, required bool) *wish {
+	return &wish{refused: required, Refusal: Refusal{
+		Reason: l.Name + " " + what, Fix: "use a version of it that does, or write policy: prefer", Missing: Missing{Stage: StageLauncher},
+	}}
 }
 
 // Missing is what stands in the way of a layer, found by doing.
@@ -40,6 +62,9 @@ type Missing struct {
 	Errno  string   `json:"errno"`            // ENOSPC, EPERM, …
 	Causes []string `json:"causes,omitempty"` // candidates that fit, each with its fix
 }
+
+// leadsOut tells whether the sandbox's proxy port leads to a proxy.
+func (h Host) leadsOut() bool { return h.Launcher == nil || h.Launcher.Proxy }
 
 // Plan is the decision.
 type Plan struct {
@@ -75,6 +100,9 @@ func (r *Refusal) summary() string {
 	if r.Stage == "" {
 		return r.Reason
 	}
+	if r.Errno == "" {
+		return fmt.Sprintf("%s (%s)", r.Reason, r.Stage)
+	}
 	return fmt.Sprintf("%s (%s: %s)", r.Reason, r.Stage, r.Errno)
 }
 
@@ -86,8 +114,8 @@ func Decide(spec config.Spec, host Host) (Plan, error) {
 		return Plan{}, err
 	}
 	p := Plan{Mode: Connect, Level: Isolated, Policy: policy, Allow: policy.Allowed(), Bridged: hosted(spec)}
-	p.Reason = connectReason(spec)
-	p.Proxy, p.Unix = spec.ProxyOn(), true
+	p.Reason = connectReason(spec, host)
+	p.Proxy, p.Unix = spec.ProxyOn() && host.leadsOut(), host.Launcher == nil
 	if share := sharing(spec, host); share != nil {
 		if share.refused {
 			return Plan{}, &share.Refusal
@@ -134,10 +162,12 @@ func hosted(spec config.Spec) (names []string) {
 	return names
 }
 
-func connectReason(spec config.Spec) string {
+func connectReason(spec config.Spec, host Host) string {
 	switch bridged := len(hosted(spec)); {
 	case !spec.ProxyOn():
 		return "isolated without a proxy, as asked"
+	case !host.leadsOut():
+		return "isolated without a proxy, which " + host.Launcher.Name + " has not: nothing needs it"
 	case len(spec.Servers) == 0:
 		return "no MCP servers: nothing needs the host's network"
 	case bridged == len(spec.Servers):

@@ -37,7 +37,7 @@ func sharing(spec config.Spec, host Host) *wish {
 			},
 		}
 	}
-	if stuck := doorless(spec, true); len(stuck) > 0 {
+	if stuck := doorless(spec, host.Launcher == nil); len(stuck) > 0 {
 		return &wish{refused: required, Refusal: Refusal{
 			Servers: stuck, Reason: noDoor(spec, stuck), Fix: "offer a transport that it speaks, or write policy: prefer",
 		}}
@@ -46,6 +46,12 @@ func sharing(spec config.Spec, host Host) *wish {
 		return &wish{refused: required, Refusal: Refusal{
 			Reason: "hosts are allowed, and the proxy that would lead to them is off", Fix: "write proxy.mode: on, or remove the hosts",
 		}}
+	}
+	if !host.leadsOut() && (needsProxy(spec) || len(hosted(spec)) > 0) {
+		return host.Launcher.without("leads no port of a sandbox to a proxy", required)
+	}
+	if l := host.Launcher; l != nil && !l.OwnNetwork {
+		return l.without("makes no network of the sandbox's own", required)
 	}
 	for _, missing := range []*Missing{host.UserNS, host.NetNS} {
 		if missing != nil {
@@ -79,6 +85,9 @@ func (p *Plan) share(spec config.Spec, host Host, why Refusal) error {
 		// Without a file tree of its own the agent has no Unix sockets at all.
 		p.Level, p.Unix = SharedNone, false
 		p.Reason += "; lost with the user namespace: own processes, own file tree, empty capability set"
+	} else if l := host.Launcher; l != nil && !l.OwnPIDs {
+		p.Level = SharedNone
+		p.Reason += "; " + l.Name + " makes no namespace beside that of the network"
 	}
 	p.leave(spec)
 	return nil
@@ -115,12 +124,12 @@ func (p *Plan) layers(spec config.Spec, host Host) error {
 	}
 	if p.Level == Isolated {
 		p.Layers["netns"] = "on"
-	} else if host.NetNS != nil || host.UserNS != nil {
+	} else if host.NetNS != nil || host.UserNS != nil || host.Launcher != nil && !host.Launcher.OwnNetwork {
 		p.Layers["netns"] = "missing"
 	}
 	for _, name := range []string{"userns", "pidns", "mountns"} {
 		p.Layers[name] = "on"
-		if host.UserNS != nil {
+		if host.UserNS != nil || !p.makes(host.Launcher, name) {
 			p.Layers[name] = "missing"
 		}
 	}
@@ -130,6 +139,19 @@ func (p *Plan) layers(spec config.Spec, host Host) error {
 		return err
 	}
 	return state("landlock", host.Landlock)
+}
+
+// makes tells whether the sandbox will have the layer, as far as its launcher goes.
+func (p *Plan) makes(l *Launcher, layer string) bool {
+	switch {
+	case l == nil:
+		return true
+	case layer == "pidns":
+		return l.OwnPIDs
+	case layer == "userns":
+		return l.OwnPIDs || p.Level == Isolated
+	}
+	return false
 }
 
 // undeclared are the sandboxed servers that may need any host.

@@ -6,4 +6,4 @@ import "bridgecheck/ref/cli"
 // version is set by the linker; empty means what the toolchain recorded.
 var version string
 
-func main() { cli.Main(version) }
+func main() { cli.Main(version, nil) }
