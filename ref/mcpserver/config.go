@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -79,8 +80,9 @@ func (c Config) validate(name string) error {
 	case !slices.Contains([]string{"", contain.Namespace, contain.ProcessGroup}, c.Containment):
 		return fmt.Errorf("server %q: containment %q is unknown; use %s or %s", name, c.Containment, contain.Namespace, contain.ProcessGroup)
 	case c.URL != "":
-		_, err := parseURL(c.URL)
-		return err
+		if _, err := parseURL(c.URL); err != nil {
+			return fmt.Errorf("server %q: %w", name, err)
+		}
 	}
 	for key := range c.Env {
 		if key == "" || strings.ContainsAny(key, "=\x00") {
@@ -96,13 +98,14 @@ func parseURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("url %q: %w", s, err)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("url: only host, port and path are sent; remove user, query and fragment")
 	case u.Scheme == "unix" && filepath.IsAbs(u.Path):
 		return &url.URL{Scheme: "unix", Host: u.Path, Path: "/mcp"}, nil
 	case u.Scheme == "http" && u.Host != "", u.Scheme == "https" && u.Host != "":
 		return u, nil
 	}
-	return nil, fmt.Errorf("url %q: use http://HOST:PORT/PATH or unix:/PATH", s)
+	return nil, errors.New("url: use http://HOST:PORT/PATH or unix:/PATH") // it may hold a password, and is not shown
 }
 
 func (c Config) withDefaults() Config {

@@ -63,6 +63,12 @@ func (f *fake) begin() {
 			fmt.Fprintf(os.Stderr, "line %d\n", n)
 		}
 		syscall.Exit(9)
+	case w["tell-token"]:
+		fmt.Printf("token %s\n", os.Getenv("TOKEN"))
+		fmt.Fprintf(os.Stderr, "key:%s;\n", os.Getenv("TOKEN"))
+		if w["exit"] {
+			syscall.Exit(9)
+		}
 	case w["garbage"]:
 		for {
 			fmt.Println("this is a log line, not a message")

@@ -20,15 +20,16 @@ const (
 // tail drains a server's stderr, so that it never blocks on it, and keeps the
 // last lines for errors.
 type tail struct {
-	from *os.File
-	done chan struct{}
+	from    *os.File
+	done    chan struct{}
+	secrets *strings.Replacer // hides them in what is kept
 
 	mu    sync.Mutex
 	lines []string
 }
 
-func newTail(from *os.File, server string, log *slog.Logger) *tail {
-	t := &tail{from: from, done: make(chan struct{})}
+func newTail(from *os.File, server string, secrets *strings.Replacer, log *slog.Logger) *tail {
+	t := &tail{from: from, done: make(chan struct{}), secrets: secrets}
 	go t.drain(server, log)
 	return t
 }
@@ -53,7 +54,7 @@ func (t *tail) drain(server string, log *slog.Logger) {
 func (t *tail) keep(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.lines = append(t.lines, line); len(t.lines) > tailLines {
+	if t.lines = append(t.lines, t.secrets.Replace(line)); len(t.lines) > tailLines {
 		t.lines = t.lines[1:]
 	}
 }
