@@ -18,6 +18,10 @@ on = $(filter-out 0,$($1))
 # A folder that git does not trust has no commit to stamp, and go would stop there.
 buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
+# The checks that let released programs work are run on request.
+released = cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/conformance/ tool .
+verify_released = build/bridgecheck verify --tools build --cell user --subject '$(SUBJECT)' --results '$(RESULTS)'
+
 .DEFAULT_GOAL := help
 .PHONY: help build test lint verify case report list explain cases conformance gateways agents mutants doctor soak fuzz bench clean
 
@@ -51,7 +55,7 @@ verify: build ## Run the checks against SUBJECT and give the verdict
 
 case: build ## Run one check, in labs of this machine: make case ID=ALW-002
 	@[ -n '$(ID)' ] || { echo "which check? make case ID=ALW-002; make list shows them"; exit 2; }
-	build/bridgecheck verify --engine none --subject '$(SUBJECT)' --results '$(RESULTS)' --id '$(ID)'
+	build/bridgecheck verify --engine none $(if $(TOOLS),--tools '$(TOOLS)') --subject '$(SUBJECT)' --results '$(RESULTS)' --id '$(ID)'
 
 report: build ## Show the last verdict on SUBJECT again
 	@build/bridgecheck report '$(RESULTS)/$(notdir $(SUBJECT))'
@@ -68,19 +72,20 @@ cases: build ## Write suites/CASES.md and suites/cases.json anew
 
 conformance: build ## Run the official MCP conformance suite direct and through the bridge, and compare
 	ci/conformance/install.sh conformance
-	cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/conformance/ tool .
-	build/conformance/conformance -results '$(abspath $(RESULTS))/conformance'
+	$(released)
+	$(verify_released) --id MCP-015; code=$$?; \
+	  cat '$(RESULTS)/$(notdir $(SUBJECT))'/cell-user/shard-*/tools/MCP-015/conformance.md; exit $$code
 
 gateways: build ## Compare the bridge with other stdio-to-HTTP gateways, measured side by side
 	ci/conformance/install.sh conformance
 	ci/conformance/install.sh gateways
-	cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/conformance/ tool .
+	$(released)
 	build/conformance/conformance -results '$(abspath $(RESULTS))/conformance' gateways
 
-agents: build ## Let real agents and real MCP servers work through the bridge (installs 1.4 GB from npm)
+agents: build ## Let real agents and real MCP servers work through the bridge (installs 1.5 GB from npm)
 	for set in conformance gateways agents; do ci/conformance/install.sh $$set || exit 1; done
-	cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/conformance/ tool .
-	build/conformance/conformance -results '$(abspath $(RESULTS))/conformance' agents
+	$(released)
+	$(verify_released) --id AGT-003,AGT-004,AGT-005
 
 mutants: build ## Demand that each planted fault is caught by every check that names it
 	build/bridgecheck mutants $(if $(ID),--id '$(ID)') $(if $(call on,FULL),--full)
@@ -109,6 +114,7 @@ clean: ## Remove build/ and results/
 ## Variables (make verify SUBJECT=./my-sandbox ID=ALW-002):
 ##   SUBJECT   a known name or an executable that speaks the contract (ref-native)
 ##   ID AREA PROFILE   choose checks, as ID=ALW-002, AREA=ALW, PROFILE=bridge
+##   TOOLS=build   case: what make agents has installed, for a check that needs it
 ##   RESULTS   where verdicts and evidence go (results)
 ##   STRICT=1  anything this host cannot show counts as red, a missing engine too
 ##   FULL=1    mutants: run every check against every fault

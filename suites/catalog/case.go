@@ -60,6 +60,7 @@ const (
 	HostRoot     HostFact = "root"     // checks run as uid 0
 	HostTwoUIDs  HostFact = "two-uids" // can start a process under another uid
 	HostLandlock HostFact = "landlock" // has Landlock
+	HostTools    HostFact = "tools"    // was given what make conformance and make agents install
 )
 
 // Area is the part of the id before the dash.
@@ -77,6 +78,10 @@ func (c Case) Labels() []string {
 	}
 	return labels
 }
+
+// OnRequest tells whether the check is run only where it is asked for: it needs
+// more than a host has by itself.
+func (c Case) OnRequest() bool { return slices.Contains(c.Host, HostTools) }
 
 var (
 	idPattern  = regexp.MustCompile(`^(LPB|RLY|ALW|LIF|FBK|MCP|PTH|AGT|ESC|CAP|ARA|PRF)-[0-9]{3}$`)

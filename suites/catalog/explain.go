@@ -31,7 +31,11 @@ func Explain(c Case) string {
 	line("why", c.Why)
 	line("red on", strings.Join(c.Faults, ", "))
 	line("code", c.File)
-	line("run", "make case ID="+c.ID)
+	run := "make case ID=" + c.ID
+	if c.OnRequest() {
+		run += " TOOLS=build, when make agents has installed what it needs"
+	}
+	line("run", run)
 	return b.String()
 }
 

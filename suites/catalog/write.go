@@ -28,7 +28,8 @@ var areas = []struct{ id, title string }{
 func Markdown(cases []Case) []byte {
 	var b strings.Builder
 	b.WriteString("# Checks\n\nWritten by `make cases` from the literals beside the checks; do not edit.\n" +
-		"Level S is security, I interoperability, H a house rule that gates the reference bridge alone.\n")
+		"Level S is security, I interoperability, H a house rule that gates the reference bridge alone.\n" +
+		"What is on request needs programs from npm: `make conformance` and `make agents` install and run it.\n")
 	for _, area := range areas {
 		var rows []string
 		for _, c := range cases {
@@ -48,6 +49,9 @@ func markdownRow(c Case) string {
 	title := escape(c.Title)
 	if len(c.Rows) > 0 {
 		title += "; rows " + code(c.Rows)
+	}
+	if c.OnRequest() {
+		title += "; on request"
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | `%s` |\n", c.ID, c.Level, title, escape(c.Must),
 		c.Clause, code(c.Needs), code(c.Faults), c.source())

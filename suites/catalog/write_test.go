@@ -26,6 +26,7 @@ func TestMarkdown(t *testing.T) {
 
 Written by ` + "`make cases`" + ` from the literals beside the checks; do not edit.
 Level S is security, I interoperability, H a house rule that gates the reference bridge alone.
+What is on request needs programs from npm: ` + "`make conformance` and `make agents`" + ` install and run it.
 
 ## LPB loopback
 

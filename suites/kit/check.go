@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
@@ -72,6 +73,14 @@ func (c check) id() string {
 	return c.Case.ID + "." + c.row
 }
 
+// cap is how long the check may take.
+func (c check) cap() time.Duration {
+	if c.Case.OnRequest() {
+		return toolsCap
+	}
+	return specCap
+}
+
 // in tells whether the check, or this row of it, is selected.
 func (c check) in(ids []string) bool {
 	return slices.Contains(ids, c.Case.ID) || slices.Contains(ids, c.id())
@@ -84,7 +93,7 @@ func (r *run) declare() {
 		if !c.in(r.cfg.Select) {
 			continue
 		}
-		ginkgo.It(c.id()+" "+c.Case.Title, ginkgo.Label(append(c.Case.Labels(), "id:"+c.Case.ID)...), c.at, ginkgo.SpecTimeout(specCap),
+		ginkgo.It(c.id()+" "+c.Case.Title, ginkgo.Label(append(c.Case.Labels(), "id:"+c.Case.ID)...), c.at, ginkgo.SpecTimeout(c.cap()),
 			func(ctx ginkgo.SpecContext) { r.execute(ctx, c) })
 	}
 }

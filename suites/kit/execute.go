@@ -78,7 +78,7 @@ func (t *T) outcome(spec ginkgo.SpecReport) (report.State, string) {
 	case spec.State.Is(types.SpecStatePanicked | types.SpecStateInterrupted | types.SpecStateAborted):
 		return report.Errored, spec.State.String() + ": " + spec.Failure.Message + " " + spec.Failure.ForwardedPanic
 	case spec.State.Is(types.SpecStateTimedout):
-		return report.Failed, fmt.Sprintf("the subject stood still for %s", specCap)
+		return report.Failed, fmt.Sprintf("the subject stood still for %s", t.check.cap())
 	case spec.State.Is(types.SpecStateFailed):
 		return report.Failed, spec.Failure.Message
 	case len(spec.AdditionalFailures) > 0:

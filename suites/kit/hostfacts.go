@@ -26,6 +26,7 @@ func (r *run) probeHost(ctx context.Context) {
 	note(catalog.HostIPv6, "bound ::1", bindIPv6())
 	note(catalog.HostLandlock, "asked for the ABI", landlockABI())
 	note(catalog.HostRoot, "uid 0", need(os.Getuid() == 0, "the checks run as an ordinary user"))
+	note(catalog.HostTools, "found "+released, hasTools(r.cfg.Tools))
 	note(catalog.HostTwoUIDs, "started a process as another user", otherUser(ctx))
 }
 

@@ -26,6 +26,9 @@ type Config struct {
 	Probe   string `json:"probe"`
 	FakeMCP string `json:"fake_mcp"`
 	Knob    string `json:"knob"`
+	// Tools is the folder that make conformance and make agents fill, as a path
+	// inside the lab; empty without one.
+	Tools string `json:"tools,omitempty"`
 	// Select are the ids of this shard.
 	Select []string `json:"select"`
 	// Facts is the file written last; evidence goes into folders beside it.

@@ -15,7 +15,7 @@ const Root = "/mnt"
 
 // Order is what the first process of a lab is told, as JSON on descriptor 3.
 type Order struct {
-	// Programs are bound at Root/bin/NAME.
+	// Programs, and folders of them, are bound at Root/bin/NAME.
 	Programs map[string]string `json:"programs"`
 	// Out is the folder for results, bound at Root/out.
 	Out string `json:"out"`

@@ -96,7 +96,7 @@ func placePrograms(held map[string]int) error {
 	}
 	for name, fd := range held {
 		path := filepath.Join(Root, "bin", name)
-		if err := os.WriteFile(path, nil, 0o755); err != nil {
+		if err := mountPoint(path, fd); err != nil {
 			return fmt.Errorf("place program %s: %w", name, err)
 		}
 		if err := moveMount(fd, path); err != nil {
@@ -105,6 +105,18 @@ func placePrograms(held map[string]int) error {
 		unix.Close(fd)
 	}
 	return nil
+}
+
+// mountPoint makes a file, or for a folder of programs a folder.
+func mountPoint(path string, fd int) error {
+	var held unix.Stat_t
+	if err := unix.Fstat(fd, &held); err != nil {
+		return err
+	}
+	if held.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return os.Mkdir(path, 0o755)
+	}
+	return os.WriteFile(path, nil, 0o755)
 }
 
 func moveMount(fd int, to string) error {

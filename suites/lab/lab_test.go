@@ -44,6 +44,7 @@ func look() {
 	}
 	fmt.Println("out", os.WriteFile(lab.Root+"/out/file", []byte("x"), 0o644))
 	fmt.Println("bin", exec.Command(lab.Root+"/bin/true").Run())
+	fmt.Println("folder", exec.Command(lab.Root+"/bin/folder/true").Run())
 	entries, _ := os.ReadDir("/proc/self/fd")
 	fmt.Println("descriptors", len(entries))
 }
@@ -70,7 +71,7 @@ func TestLab(t *testing.T) {
 			out := t.TempDir()
 			var stdout, stderr bytes.Buffer
 			code, err := lab.Start(context.Background(), lab.Order{
-				Programs: map[string]string{"self": self, "true": "/bin/true"},
+				Programs: map[string]string{"self": self, "true": "/bin/true", "folder": "/bin"},
 				Out:      out, UID: uid, GID: gid,
 				Args: []string{lab.Root + "/bin/self"}, Env: []string{inside + "=1"},
 			}, false, &stdout, &stderr)
@@ -83,7 +84,7 @@ func TestLab(t *testing.T) {
 			for _, want := range []string{
 				fmt.Sprintf("uid %d\n", uid), "listen 203.0.113.10:80 <nil>", "listen 10.1.2.3:53 <nil>",
 				"listen 169.254.169.254:80 <nil>", "network is unreachable", "nameserver 127.0.0.1",
-				hosts, "out <nil>", "bin <nil>",
+				hosts, "out <nil>", "bin <nil>", "folder <nil>",
 			} {
 				if !strings.Contains(stdout.String(), want) {
 					t.Errorf("missing %q in\n%s", want, stdout.String())

@@ -58,6 +58,9 @@ func runShard(ctx context.Context, o CellOrder, i int, ids []string, inContainer
 		Subject: bin("subject"), Probe: bin("probe"), FakeMCP: bin("fakemcp"), Knob: bin("knob"),
 		Select: ids, Facts: lab.Root + "/out/facts.json", Cell: o.Cell, HostNetNS: o.HostNetNS, Seed: o.Seed,
 	}
+	if _, has := o.Programs[tools]; has {
+		cfg.Tools = bin(tools)
+	}
 	raw, err := json.Marshal(cfg)
 	if err != nil {
 		return fmt.Errorf("cell %s: %w", o.Cell.Name, err)

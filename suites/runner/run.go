@@ -31,6 +31,9 @@ type Request struct {
 	Subject string
 	Select  []string
 	Cells   []string
+	// Tools is a folder of released programs that some checks let work; it is for
+	// labs of this machine, and empty without one.
+	Tools string
 	// Engine is nil where the cells are labs of this machine.
 	Engine *containers.Engine
 	// Results is the folder that gets a folder for each cell.
@@ -70,10 +73,16 @@ func Run(ctx context.Context, q Request, stdout, stderr io.Writer) ([]report.Fac
 	return all, errors.Join(errs...)
 }
 
+// tools is the name of the folder among the programs.
+const tools = "tools"
+
 func (q Request) programs() map[string]string {
 	programs := map[string]string{"subject": q.Subject}
 	for _, name := range []string{"bridgecheck", "probe", "fakemcp", "knob"} {
 		programs[name] = filepath.Join(q.Bin, name)
+	}
+	if q.Tools != "" && q.Engine == nil {
+		programs[tools] = q.Tools
 	}
 	return programs
 }

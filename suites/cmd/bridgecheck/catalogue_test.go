@@ -114,7 +114,11 @@ func TestSelection(t *testing.T) {
 		profiles int
 		fails    bool
 	}{
-		{"everything", selection{}, ids(catalog.All()), 1, false},
+		{"everything", selection{}, ids(selection{}.offered(catalog.All())), 1, false},
+		{"everything, with tools", selection{tools: "build"}, ids(catalog.All()), 1, false},
+		{"what is on request by its id", selection{ids: []string{"MCP-015"}}, []string{"MCP-015"}, 0, false},
+		{"what is on request by its label", selection{labels: []string{"host:tools"}}, []string{"AGT-003", "AGT-004", "AGT-005", "MCP-015"}, 0, false},
+		{"an area without what is on request", selection{areas: []string{"AGT"}}, []string{"AGT-001", "AGT-002", "AGT-006"}, 0, false},
 		{"an id", selection{ids: []string{"ALW-002"}}, []string{"ALW-002"}, 0, false},
 		{"an unknown id", selection{ids: []string{"ALW-999"}}, nil, 0, true},
 		{"an id twice", selection{ids: []string{"ALW-002", "ALW-002"}}, []string{"ALW-002"}, 0, false},

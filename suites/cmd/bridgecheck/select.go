@@ -15,6 +15,9 @@ import (
 type selection struct {
 	ids, areas, labels []string
 	profile            string
+	// tools is the folder that checks on request need; without it they are chosen
+	// by their id or their label alone.
+	tools string
 	// given tells the flags that were set from those left out; nil without any.
 	given *pflag.FlagSet
 }
@@ -36,7 +39,7 @@ func (s selection) resolve(profiles []report.Profile) ([]string, []report.Profil
 		}
 		return nil, nil, fmt.Errorf("there is no profile %q; there are %s", s.profile, profileNames(profiles))
 	}
-	all := catalog.All()
+	all := s.offered(catalog.All())
 	if !s.chooses() {
 		return ids(all), profiles, nil
 	}
@@ -59,6 +62,14 @@ func (s selection) named() error {
 		}
 	}
 	return nil
+}
+
+// offered leaves out what is run on request.
+func (s selection) offered(all []catalog.Case) []catalog.Case {
+	if s.tools != "" {
+		return all
+	}
+	return slices.DeleteFunc(all, catalog.Case.OnRequest)
 }
 
 func (s selection) chooses() bool { return len(s.ids)+len(s.areas)+len(s.labels) > 0 }
@@ -84,7 +95,11 @@ func (s selection) choose(all []catalog.Case) ([]string, error) {
 		chosen = append(chosen, ids(of)...)
 	}
 	for _, label := range s.labels {
-		of := slices.DeleteFunc(slices.Clone(all), func(c catalog.Case) bool { return !slices.Contains(c.Labels(), label) })
+		among := all
+		if label == "host:"+string(catalog.HostTools) {
+			among = catalog.All()
+		}
+		of := slices.DeleteFunc(slices.Clone(among), func(c catalog.Case) bool { return !slices.Contains(c.Labels(), label) })
 		if len(of) == 0 {
 			return nil, fmt.Errorf("no check has the label %q; labels are level:S, needs:connect, host:root, area:ALW", label)
 		}

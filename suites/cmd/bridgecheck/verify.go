@@ -53,6 +53,7 @@ func (f *verifyFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.areas, "area", nil, "only the checks of these areas, such as ALW")
 	flags.StringSliceVar(&f.labels, "label", nil, "only the checks with these labels, such as level:S or needs:connect")
 	flags.StringVar(&f.profile, "profile", "", "only the checks that a profile requires")
+	flags.StringVar(&f.tools, "tools", "", "folder that make conformance and make agents fill: run the checks that need it too; implies --engine none")
 	flags.StringVar(&f.results, "results", "results", "folder for the reports")
 	flags.StringSliceVar(&f.cells, "cell", []string{runner.UserCell, runner.RootCell}, "cells to run: user, root")
 	flags.StringVar(&f.engine, "engine", "auto", "container engine: auto (use one that answers) or none")
@@ -84,6 +85,9 @@ func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir s
 	if err != nil {
 		return report.Verdict{}, harness(err)
 	}
+	if err := f.findTools(); err != nil {
+		return report.Verdict{}, err
+	}
 	chosen, judged, err := f.resolve(profiles)
 	if err != nil {
 		return report.Verdict{}, err
@@ -105,7 +109,7 @@ func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir s
 		return report.Verdict{}, harness(err)
 	}
 	q := runner.Request{
-		Bin: bin, Subject: sub.path, Select: chosen, Cells: f.cells,
+		Bin: bin, Subject: sub.path, Tools: f.tools, Select: chosen, Cells: f.cells,
 		// Much of a check is waiting: twice as many labs as cores keep these busy.
 		Results: dir, Shards: 2 * runtime.NumCPU(), Seed: f.seed,
 	}
@@ -128,6 +132,20 @@ func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir s
 	return v, nil
 }
 
+// findTools makes the folder's path absolute.
+func (f *verifyFlags) findTools() (err error) {
+	if f.tools == "" {
+		return nil
+	}
+	if f.tools, err = filepath.Abs(f.tools); err != nil {
+		return fmt.Errorf("--tools: %w", err)
+	}
+	if _, err := os.Stat(f.tools); err != nil {
+		return fmt.Errorf("--tools: %w; make agents fills build", err)
+	}
+	return nil
+}
+
 // chooseEngine takes the engine that answers; that there is none is said, and
 // red in a strict run unless it was asked for. A subject that needs programs or
 // libraries of this machine finds them in no image: its cells are labs of the
@@ -136,6 +154,9 @@ func (f *verifyFlags) chooseEngine(ctx context.Context, sub target, q *runner.Re
 	switch {
 	case f.engine != "none" && f.engine != "auto":
 		return fmt.Errorf("--engine is auto or none, not %q", f.engine)
+	case f.tools != "":
+		fmt.Println("cells   labs of this machine, which has the tools")
+		return nil
 	case f.engine == "none":
 		fmt.Println("cells   labs of this machine, as asked for")
 		return nil
