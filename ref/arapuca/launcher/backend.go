@@ -27,6 +27,10 @@ const (
 // itself cannot be asked. Set it by -ldflags -X; empty is unknown.
 var LibraryVersion string
 
+// BindingVersion is that of a checkout of go-arapuca, which has none of its own.
+// Set it by -ldflags -X; empty is what the toolchain recorded.
+var BindingVersion string
+
 // Backend is go-arapuca.
 type Backend struct{ Mode Mode }
 
@@ -78,6 +82,9 @@ const module = "github.com/LeGambiArt/go-arapuca"
 // moduleVersion is that of the module, with what replaced it: a checkout has no
 // version of its own.
 func moduleVersion() string {
+	if BindingVersion != "" {
+		return BindingVersion
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
