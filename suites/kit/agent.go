@@ -94,6 +94,9 @@ func (a *Agent) record(line []byte) {
 // not answer fails the check; that it declines is an error of the harness.
 func (a *Agent) Do(ctx context.Context, att attempt.Attempt) attempt.Observation {
 	ginkgo.GinkgoHelper()
+	if !a.harness {
+		a.t.last = &made{a, att}
+	}
 	obs, err := a.try(ctx, att)
 	if err != nil && a.harness {
 		a.t.Fatal("the probe %s did not answer %s: %v\n%s", a.where, att.Op, err, a.ended())
@@ -105,6 +108,17 @@ func (a *Agent) Do(ctx context.Context, att attempt.Attempt) attempt.Observation
 		a.t.Fatal("probe %s declined %s: %s", a.where, att.Op, obs.Refused)
 	}
 	return obs
+}
+
+// Try is for an attempt that the agent may not survive: the error says that there
+// was no answer.
+func (a *Agent) Try(ctx context.Context, att attempt.Attempt) (attempt.Observation, error) {
+	ginkgo.GinkgoHelper()
+	obs, err := a.try(ctx, att)
+	if obs.Refused != "" {
+		a.t.Fatal("probe %s declined %s: %s", a.where, att.Op, obs.Refused)
+	}
+	return obs, err
 }
 
 func (a *Agent) try(ctx context.Context, att attempt.Attempt) (attempt.Observation, error) {

@@ -59,7 +59,15 @@ func Table[V any](c catalog.Case, rows []Row[V], body func(ctx context.Context, 
 	return true
 }
 
-// caller is the place of the literal: the frame above Check or Table.
+// OfRun registers a check without a body: it is judged by what the other checks
+// of the run have shown.
+func OfRun(c catalog.Case) bool {
+	c.File, c.OfRun = inRepository(caller()), true
+	catalog.Register(c)
+	return true
+}
+
+// caller is the place of the literal: the frame above Check, Table or OfRun.
 func caller() types.CodeLocation {
 	_, file, line, _ := runtime.Caller(2)
 	return types.CodeLocation{FileName: file, LineNumber: line}

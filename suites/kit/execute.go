@@ -29,6 +29,7 @@ type T struct {
 	agents  []*Agent
 	pids    map[int]bool // the harness's own probes
 	knobs   []string     // that were found to have an effect
+	last    *made        // the last attempt inside
 }
 
 // Subject is the description of the subject under test.
@@ -130,6 +131,9 @@ func (t *T) Require(c subject.Capability) {
 	ginkgo.GinkgoHelper()
 	if !t.run.subject.Claims(c) {
 		t.stop(report.NotApplicable, fmt.Sprintf("the subject does not claim %s", c))
+	}
+	if !slices.Contains(t.result.Uses, c) {
+		t.result.Uses = append(t.result.Uses, c)
 	}
 }
 

@@ -69,6 +69,9 @@ func (t *T) Queries(name string) int { return t.run.dns.Queries(name) }
 // Probe is the executable of the probe, for a spec that is written by hand.
 func (t *T) Probe() string { return t.run.cfg.Probe }
 
+// Executable is the subject's own file, to be read.
+func (t *T) Executable() string { return t.run.cfg.Subject }
+
 // label is the check's id as part of a host name.
 func (t *T) label() string {
 	return strings.ReplaceAll(strings.ToLower(t.check.id()), ".", "-")

@@ -26,6 +26,9 @@ type Config struct {
 	Probe   string `json:"probe"`
 	FakeMCP string `json:"fake_mcp"`
 	Knob    string `json:"knob"`
+	// Companion is a program that stands beside the subject, see [T.Companion];
+	// empty where there is none.
+	Companion string `json:"companion,omitempty"`
 	// Tools is the folder that make conformance and make agents fill, as a path
 	// inside the lab; empty without one.
 	Tools string `json:"tools,omitempty"`

@@ -42,6 +42,9 @@ func (t *T) step(kind, what string, got any, want types.GomegaMatcher) {
 	t.result.Steps = append(t.result.Steps, s)
 	t.mu.Unlock()
 	if !s.OK {
+		if kind != "control" {
+			t.witness()
+		}
 		ginkgo.Fail(fmt.Sprintf("%s: %s\nwanted %s\ngot    %s", kind, what, s.Want, s.Got))
 	}
 }
