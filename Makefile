@@ -23,7 +23,7 @@ released = cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o 
 verify_released = build/bridgecheck verify --tools build --cell user --subject '$(SUBJECT)' --results '$(RESULTS)'
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint verify case report list explain cases conformance gateways agents mutants doctor soak fuzz bench clean
+.PHONY: help build doubles test lint verify case report list explain cases conformance gateways agents mutants doctor soak fuzz bench clean
 
 help: ## Show this help
 	@awk -F ':.*## ' \
@@ -41,7 +41,7 @@ test: ## Vet, check the format, run all tests; with the race detector where a C 
 	  if ! echo '#include <stdlib.h>' | $$(go env CC) -fsyntax-only -x c - 2>/dev/null; then \
 	    race=; echo "no C compiler with headers here: the tests run WITHOUT the race detector"; fi; \
 	  echo "go test $$race ./..."; go test $$race ./... && \
-	  for module in ref/egress/oracles ci/conformance; do \
+	  for module in ref/egress/oracles ref/arapuca ci/conformance; do \
 	    echo "go test $$race ./... in $$module"; (cd $$module && go vet ./... && go test $$race ./...) || exit 1; \
 	  done
 
@@ -49,11 +49,19 @@ lint: ## Run golangci-lint with .golangci.yml
 	@command -v golangci-lint >/dev/null || { echo "golangci-lint is missing; install it with: go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest"; exit 1; }
 	golangci-lint run ./...
 
-verify: build ## Run the checks against SUBJECT and give the verdict
+# Subjects on the doubles of arapuca: the bridge over go-arapuca, in both modes, and
+# over the command line, each with the program that asks go-arapuca itself.
+doubles := $(filter %-double,$(notdir $(wildcard ref/arapuca/cmd/*-double)))
+
+doubles: ## Build the subjects on the doubles of arapuca into build/
+	cd ref/arapuca && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/ $(doubles:%=./cmd/%)
+	for subject in ref-arapuca-double ref-arapuca-hosts-double; do ln -f build/ara-double build/$$subject-ara; done
+
+verify: build $(if $(filter %-double,$(SUBJECT)),doubles) ## Run the checks against SUBJECT and give the verdict
 	build/bridgecheck verify --subject '$(SUBJECT)' --results '$(RESULTS)' $(if $(ID),--id '$(ID)') \
 	  $(if $(AREA),--area '$(AREA)') $(if $(PROFILE),--profile '$(PROFILE)') $(if $(call on,STRICT),--strict)
 
-case: build ## Run one check, in labs of this machine: make case ID=ALW-002
+case: build $(if $(filter %-double,$(SUBJECT)),doubles) ## Run one check, in labs of this machine: make case ID=ALW-002
 	@[ -n '$(ID)' ] || { echo "which check? make case ID=ALW-002; make list shows them"; exit 2; }
 	build/bridgecheck verify --engine none $(if $(TOOLS),--tools '$(TOOLS)') --subject '$(SUBJECT)' --results '$(RESULTS)' --id '$(ID)'
 

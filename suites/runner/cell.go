@@ -61,6 +61,9 @@ func runShard(ctx context.Context, o CellOrder, i int, ids []string, inContainer
 	if _, has := o.Programs[tools]; has {
 		cfg.Tools = bin(tools)
 	}
+	if _, has := o.Programs[companion]; has {
+		cfg.Companion = bin(companion)
+	}
 	raw, err := json.Marshal(cfg)
 	if err != nil {
 		return fmt.Errorf("cell %s: %w", o.Cell.Name, err)

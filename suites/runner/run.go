@@ -76,8 +76,15 @@ func Run(ctx context.Context, q Request, stdout, stderr io.Writer) ([]report.Fac
 // tools is the name of the folder among the programs.
 const tools = "tools"
 
+// companion is the name of the program beside a subject that uses the library
+// below it: the subject's file with -ara.
+const companion = "companion"
+
 func (q Request) programs() map[string]string {
 	programs := map[string]string{"subject": q.Subject}
+	if beside := q.Subject + "-ara"; isFile(beside) {
+		programs[companion] = beside
+	}
 	for _, name := range []string{"bridgecheck", "probe", "fakemcp", "knob"} {
 		programs[name] = filepath.Join(q.Bin, name)
 	}
@@ -132,6 +139,11 @@ func divide(ids []string, n int) [][]string {
 		shards[i] = append(shards[i], id)
 	}
 	return shards[:max(1, min(len(of), len(shards)))]
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func fresh(dir string) error {

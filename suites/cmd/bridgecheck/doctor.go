@@ -30,7 +30,7 @@ func doctorCommand() *cobra.Command {
 			if err != nil {
 				return harness(err)
 			}
-			bridge := exec.CommandContext(cmd.Context(), filepath.Join(bin, shipped["ref-native"]), "doctor")
+			bridge := exec.CommandContext(cmd.Context(), filepath.Join(bin, shipped["ref-native"].program), "doctor")
 			bridge.Stdout, bridge.Stderr = out, os.Stderr
 			if err := bridge.Run(); err != nil {
 				return exitError{3, fmt.Errorf("the reference bridge's doctor: %w", err)}

@@ -3,8 +3,10 @@ package main
 import (
 	"debug/elf"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -14,16 +16,34 @@ type target struct {
 	ours            bool
 }
 
-// shipped are the subjects known by name: programs built beside this one.
-var shipped = map[string]string{"ref-native": "refbridge"}
+// shipped are the subjects known by name: programs built beside this one. What
+// stands behind a name other than ref-native is not the bridge's alone, so that
+// its house rules do not gate it.
+var shipped = map[string]struct {
+	program, build string
+	ours           bool
+}{
+	"ref-native":               {"refbridge", "make build", true},
+	"ref-arapuca-double":       {"ref-arapuca-double", "make doubles", false},
+	"ref-arapuca-hosts-double": {"ref-arapuca-hosts-double", "make doubles", false},
+	"arapuca-cli-double":       {"arapuca-cli-double", "make doubles", false},
+	"ref-arapuca":              {"ref-arapuca", "make gate GO_ARAPUCA=PATH, or the image in containers/images/arapuca", false},
+	"ref-arapuca-hosts":        {"ref-arapuca-hosts", "make gate GO_ARAPUCA=PATH, or the image in containers/images/arapuca", false},
+	"arapuca-cli":              {"arapuca-cli", "make gate GO_ARAPUCA=PATH, or the image in containers/images/arapuca", false},
+}
 
 // findSubject takes a name of [shipped] or the path of an executable.
 func findSubject(arg, bin string) (target, error) {
-	if program, ok := shipped[arg]; ok {
-		return target{arg: arg, path: filepath.Join(bin, program), name: arg, ours: true}, nil
+	if known, ok := shipped[arg]; ok {
+		path := filepath.Join(bin, known.program)
+		if _, err := os.Stat(path); err != nil {
+			return target{}, fmt.Errorf("subject %s is not built: %w; build it with: %s", arg, err, known.build)
+		}
+		return target{arg: arg, path: path, name: arg, ours: known.ours}, nil
 	}
 	if !strings.ContainsRune(arg, '/') {
-		return target{}, fmt.Errorf("subject %q is unknown; name ref-native or give the path of an executable, such as ./%s", arg, arg)
+		return target{}, fmt.Errorf("subject %q is unknown; name one of %s, or give the path of an executable, such as ./%s",
+			arg, strings.Join(slices.Sorted(maps.Keys(shipped)), ", "), arg)
 	}
 	path, err := filepath.Abs(arg)
 	if err != nil {
