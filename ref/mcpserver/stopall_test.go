@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,12 +25,14 @@ func stuckMain() {
 	m := mcpserver.New(mcpserver.Options{Dir: os.Getenv("DIR")})
 	in := bufio.NewReader(os.Stdin)
 	for _, name := range []string{"a", "b", "good"} {
+		grace := 50 * time.Millisecond
 		if name == "good" {
 			fmt.Println("trace them")
 			_, _ = in.ReadString('\n')
+			grace = 0 // the default
 		}
 		cfg := mcpserver.Config{
-			Command: "/proc/self/exe", Containment: contain.ProcessGroup,
+			Command: "/proc/self/exe", Containment: contain.ProcessGroup, StopGrace: grace,
 			Env: map[string]string{"FAKE": "fake", "MARKER": os.Getenv("MARKER")},
 		}
 		if _, err := m.Start(context.Background(), name, cfg); err != nil {
