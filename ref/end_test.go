@@ -26,12 +26,18 @@ import (
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	needNamespaces(t)
-	for behaviour, want := range map[string]ref.Exit{
-		"wait":   {Signal: syscall.SIGTERM, Reason: ref.ReasonSignal},
-		"trap":   {Code: 3, Reason: ref.ReasonSignal},
-		"refuse": {Signal: syscall.SIGKILL, Reason: ref.ReasonSignal},
+	for _, row := range []struct {
+		behaviour string
+		change    func(*ref.Options)
+		want      ref.Exit
+	}{
+		{"wait", nil, ref.Exit{Signal: syscall.SIGTERM, Reason: ref.ReasonSignal}},
+		{"trap", nil, ref.Exit{Code: 3, Reason: ref.ReasonSignal}},
+		{"refuse", nil, ref.Exit{Signal: syscall.SIGKILL, Reason: ref.ReasonSignal}},
+		{"trap", launchedBy(false), ref.Exit{Code: 3, Reason: ref.ReasonSignal}},
+		{"refuse", launchedBy(false), ref.Exit{Signal: syscall.SIGKILL, Reason: ref.ReasonSignal}},
 	} {
-		t.Run(behaviour, func(t *testing.T) {
+		t.Run(row.behaviour, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancelCause(context.Background())
 			out, in, err := os.Pipe()
@@ -42,9 +48,14 @@ func TestCancel(t *testing.T) {
 				_, _ = io.ReadFull(out, make([]byte, len("waiting\n")))
 				cancel(&ref.SignalError{Signal: syscall.SIGTERM})
 			}()
-			r := phase(ctx, t, config.Spec{Agent: agent(t, behaviour), Servers: []config.Server{server(t, "a", "x")}},
-				func(o *ref.Options) { o.Stdout = in })
-			wantExit(t, r, want)
+			r := phase(ctx, t, config.Spec{Agent: agent(t, row.behaviour), Servers: []config.Server{server(t, "a", "x")}},
+				func(o *ref.Options) {
+					o.Stdout = in
+					if row.change != nil {
+						row.change(o)
+					}
+				})
+			wantExit(t, r, row.want)
 		})
 	}
 }

@@ -16,11 +16,13 @@ import (
 	"go.uber.org/goleak"
 
 	"bridgecheck/ref"
+	"bridgecheck/ref/sandbox/external"
 )
 
 // The roles of this binary besides the bridge's own: the agent and the server
 // of the tests.
 func TestMain(m *testing.M) {
+	external.Main(func(args []string) external.Backend { return backend(args) })
 	ref.Main()
 	if len(os.Args) > 1 {
 		switch os.Args[1] {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os/exec"
 	"slices"
+	"sync"
 	"time"
 
 	"bridgecheck/ref/sandbox"
@@ -24,6 +25,9 @@ type Launcher struct {
 	Hosts bool
 	// Name is the subject's, "" for one that is made of the backend's.
 	Name string
+
+	mu    sync.Mutex
+	about *About // once it was asked
 }
 
 // Spec is an agent to launch. Of the sandbox's, Landlock is always on, and Ports is
@@ -53,9 +57,14 @@ func (a About) String() string {
 // setUp bounds the time until an agent runs, or a helper has told what it is.
 const setUp = 30 * time.Second
 
-// About asks a helper what it is. Of the two ways to a proxy only the one of this
-// launcher is left.
+// About asks a helper what it is, once. Of the two ways to a proxy only the one
+// of this launcher is left.
 func (l *Launcher) About(ctx context.Context) (About, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.about != nil {
+		return *l.about, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, setUp)
 	defer cancel()
 	said, err := newCapture()
@@ -71,7 +80,9 @@ func (l *Launcher) About(ctx context.Context) (About, error) {
 	if state != "exit status 0" {
 		return About{}, &HelperError{fmt.Errorf("asked only what it is, it ended with %s", state)}
 	}
-	return l.own(h.About), nil
+	about := l.own(h.About)
+	l.about = &about
+	return about, nil
 }
 
 // own leaves out the field of the other way.
