@@ -18,7 +18,7 @@ import (
 )
 
 // held counts what this process holds: descriptors and children.
-func held(b *testing.B) (descriptors, children int) {
+func held(b testing.TB) (descriptors, children int) {
 	b.Helper()
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
