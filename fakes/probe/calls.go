@@ -62,6 +62,10 @@ var calls = map[string]func(pid int, b *buffers) plan{
 	"process_vm_readv":  func(pid int, b *buffers) plan { return vm(unix.SYS_PROCESS_VM_READV, pid, b) },
 	"process_vm_writev": func(pid int, b *buffers) plan { return vm(unix.SYS_PROCESS_VM_WRITEV, pid, b) },
 	"kill":              func(pid int, _ *buffers) plan { return single(unix.SYS_KILL, uintptr(pid), 0) },
+	"mmap": func(int, *buffers) plan {
+		const anonymous, none = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_POPULATE, ^uintptr(0)
+		return single(unix.SYS_MMAP, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, anonymous, none, 0)
+	},
 	"io_uring_setup": func(_ int, b *buffers) plan {
 		return single(unix.SYS_IO_URING_SETUP, 1, pointer(b.zero[:]))
 	},

@@ -43,6 +43,9 @@ type Case struct {
 	Faults []string
 	// Rows are the table rows, each an id of its own (ID.row).
 	Rows []string
+	// OfRun marks a check without a body: it is judged by what the other checks of
+	// the run have shown.
+	OfRun bool
 	// File is where the check stands, as in suites/loopback/interface.go:17. It is
 	// filled in by kit.
 	File string

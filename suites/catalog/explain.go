@@ -35,6 +35,9 @@ func Explain(c Case) string {
 	if c.OnRequest() {
 		run += " TOOLS=build, when make agents has installed what it needs"
 	}
+	if c.OfRun {
+		run = "make verify: it is judged by what all other checks have shown"
+	}
 	line("run", run)
 	return b.String()
 }

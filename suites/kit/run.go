@@ -29,9 +29,6 @@ type Config struct {
 	// Companion is a program that stands beside the subject, see [T.Companion];
 	// empty where there is none.
 	Companion string `json:"companion,omitempty"`
-	// Companion is a program that stands beside the subject, see [T.Companion];
-	// empty where there is none.
-	Companion string `json:"companion,omitempty"`
 	// Tools is the folder that make conformance and make agents fill, as a path
 	// inside the lab; empty without one.
 	Tools string `json:"tools,omitempty"`

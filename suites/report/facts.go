@@ -53,6 +53,8 @@ type Result struct {
 	State State  `json:"state"`
 	// Reason says why in a sentence, for every state but passed.
 	Reason string `json:"reason,omitempty"`
+	// Uses are the claimed capabilities that the check needed.
+	Uses []subject.Capability `json:"uses,omitempty"`
 	// Lacks is what the cell is without, of a blocked result.
 	Lacks  catalog.HostFact `json:"lacks,omitempty"`
 	Steps  []Step           `json:"steps,omitempty"`

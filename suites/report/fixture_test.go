@@ -24,7 +24,7 @@ func cases() []catalog.Case {
 }
 
 func passed(id, row string) report.Result {
-	return report.Result{ID: id, Row: row, State: report.Passed, Steps: []report.Step{control, attempt, far}, At: "suites/allowlist/deny.go:27", TookMS: 41}
+	return report.Result{ID: id, Row: row, State: report.Passed, Uses: []subject.Capability{subject.Connect}, Steps: []report.Step{control, attempt, far}, At: "suites/allowlist/deny.go:27", TookMS: 41}
 }
 
 func in(state report.State, id, row string) report.Result {

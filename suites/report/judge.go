@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"bridgecheck/suites/catalog"
@@ -21,15 +20,19 @@ func Judge(facts []Facts, opts Options) Verdict {
 		Subject: j.subject(), Cells: j.cells(), Counts: Counts{},
 	}
 	for _, c := range j.catalog() {
-		cv := j.judgeCase(c)
-		v.Cases = append(v.Cases, cv)
-		v.Counts.add(cv.Outcome)
+		v.Cases = append(v.Cases, j.judgeCase(c))
+	}
+	v.Claims = j.claims(v)
+	for i, c := range j.catalog() {
+		if c.OfRun {
+			v.Cases[i] = j.judgeClaims(c, v)
+		}
+		v.Counts.add(v.Cases[i].Outcome)
 	}
 	j.checkRan(v)
 	for _, p := range opts.Profiles {
 		v.Profiles = append(v.Profiles, j.judgeProfile(p, v))
 	}
-	v.Claims = j.claims(v)
 	v.Problems = j.problems
 	for i := range v.Profiles {
 		if len(v.Problems) > 0 {
@@ -93,23 +96,6 @@ func (j *judge) cells() []Cell {
 		}
 	}
 	return cells
-}
-
-// claims compares claims with the needs of what passed.
-func (j *judge) claims(v Verdict) Claims {
-	used := map[subject.Capability]bool{}
-	for _, c := range v.Cases {
-		if c.Outcome != Pass && c.Outcome != Mended {
-			continue
-		}
-		for _, need := range c.Needs {
-			used[need] = true
-		}
-	}
-	return Claims{
-		Declared:  j.described().Capabilities,
-		Exercised: slices.Sorted(maps.Keys(used)),
-	}
 }
 
 // conclude is the result and the exit code of the whole run. What the harness

@@ -14,7 +14,7 @@ func (j *judge) judgeCase(c catalog.Case) CaseVerdict {
 		ID: c.ID, Title: c.Title, Must: c.Must, Clause: c.Clause, Level: c.Level,
 		Needs: c.Needs, Faults: c.Faults, Why: c.Why, Outcome: NotSelected,
 	}
-	if !j.selected(c.ID) {
+	if c.OfRun || !j.selected(c.ID) {
 		return cv
 	}
 	var all judged

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"bridgecheck/suites/catalog"
 	"bridgecheck/suites/subject"
 )
 
@@ -65,7 +66,7 @@ func (j *judge) checkSelection() {
 			j.problem("there is no check %s", id)
 			continue
 		}
-		if len(j.facts) > 0 && !slices.ContainsFunc(j.facts, func(f Facts) bool { return selects(f, caseOf(id)) }) {
+		if len(j.facts) > 0 && !j.ofRun(caseOf(id)) && !slices.ContainsFunc(j.facts, func(f Facts) bool { return selects(f, caseOf(id)) }) {
 			j.problem("%s was selected and given to no cell", id)
 		}
 	}
@@ -87,12 +88,12 @@ func (j *judge) checkRan(v Verdict) {
 }
 
 func (j *judge) registered(id string) bool {
-	for _, c := range j.opts.Registered {
-		if c.ID == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.opts.Registered, func(c catalog.Case) bool { return c.ID == id })
+}
+
+// ofRun tells whether the check is judged here alone, and run nowhere.
+func (j *judge) ofRun(id string) bool {
+	return slices.ContainsFunc(j.opts.Registered, func(c catalog.Case) bool { return c.ID == id && c.OfRun })
 }
 
 func selects(f Facts, id string) bool {

@@ -263,10 +263,3 @@ func TestHostLacks(t *testing.T) {
 		t.Errorf("strict %s, exit %d; want non-conformant, 3", v.Result, v.Exit)
 	}
 }
-
-func TestClaims(t *testing.T) {
-	v := report.Judge([]report.Facts{shard("user", green()...)}, options())
-	if !slices.Equal(v.Claims.Exercised, []subject.Capability{subject.Connect}) {
-		t.Errorf("exercised %v, want [connect]", v.Claims.Exercised)
-	}
-}

@@ -64,6 +64,9 @@ func junitOf(v Verdict) junitSuites {
 	for _, cell := range v.Cells {
 		all.add(junitCell(v, cell.Name))
 	}
+	if s := junitCell(v, wholeRun); len(s.Cases) > 0 {
+		all.add(s)
+	}
 	if s := junitRun(v); len(s.Cases) > 0 {
 		all.add(s)
 	}

@@ -72,7 +72,7 @@ func runShard(ctx context.Context, o CellOrder, i int, ids []string, inContainer
 	code, err := lab.Start(ctx, lab.Order{
 		Programs: o.Programs, Out: out, UID: uid, GID: gid,
 		Args: []string{bin("bridgecheck"), "suite"},
-		Env:  []string{SuiteEnv + "=" + string(raw), "HOME=" + lab.Root + "/work", "TMPDIR=" + lab.Root + "/work/tmp", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"},
+		Env:  []string{SuiteEnv + "=" + string(raw), "HOME=" + lab.Root + "/work", "TMPDIR=" + lab.Root + "/work/tmp", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
 	}, inContainer, stdout, stderr)
 	if err != nil {
 		return fmt.Errorf("cell %s, shard %d: %w", o.Cell.Name, i, err)

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
-
 	"bridgecheck/ci"
 	"bridgecheck/suites/catalog"
 	"bridgecheck/suites/mutants"
@@ -124,6 +122,8 @@ func TestSelection(t *testing.T) {
 		{"an id twice", selection{ids: []string{"ALW-002", "ALW-002"}}, []string{"ALW-002"}, 0, false},
 		{"an unknown area", selection{areas: []string{"XXX"}}, nil, 0, true},
 		{"an unknown label", selection{labels: []string{"needs:magic"}}, nil, 0, true},
+		{"what has no body, alone", selection{ids: []string{"CAP-003", "CAP-003.sni"}}, nil, 0, true},
+		{"what has no body, with another", selection{ids: []string{"CAP-003.sni", "ALW-027"}}, []string{"ALW-027", "CAP-003.sni"}, 0, false},
 		{"a profile", selection{profile: "p"}, []string{"ALW-001"}, 1, false},
 		{"an unknown profile", selection{profile: "q"}, nil, 0, true},
 		{"a profile and an id", selection{profile: "p", ids: []string{"ALW-002"}}, nil, 0, true},
@@ -137,30 +137,5 @@ func TestSelection(t *testing.T) {
 				t.Errorf("got %v and %d profiles, wanted %v and %d", got, len(judged), tt.want, tt.profiles)
 			}
 		})
-	}
-}
-
-// TestSelectionIsNeverEmpty: a flag that was given and is empty does not mean
-// everything.
-func TestSelectionIsNeverEmpty(t *testing.T) {
-	for _, args := range [][]string{
-		{"--id", ""}, {"--id="}, {"--id", "ALW-002,"}, {"--area", ""}, {"--label", ""}, {"--profile", ""},
-		{"--id", "ALW-002", "--area", ""},
-	} {
-		var f verifyFlags
-		flags := pflag.NewFlagSet("verify", pflag.ContinueOnError)
-		f.register(flags)
-		if err := flags.Parse(args); err != nil {
-			t.Fatal(err)
-		}
-		if chosen, _, err := f.resolve(nil); err == nil {
-			t.Errorf("%q chooses %d checks", args, len(chosen))
-		}
-	}
-	var f verifyFlags
-	flags := pflag.NewFlagSet("verify", pflag.ContinueOnError)
-	f.register(flags)
-	if chosen, _, err := f.resolve(nil); err != nil || len(chosen) == 0 {
-		t.Errorf("without a flag: %d checks, %v", len(chosen), err)
 	}
 }

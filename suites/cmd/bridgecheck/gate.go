@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"bridgecheck/suites/report"
 )
@@ -28,7 +31,12 @@ nothing, 1 when it did, 4 when that cannot be said.`,
 		Example: `  bridgecheck gate --base ./sandbox-main --head ./sandbox-pr --repeat 2
   bridgecheck gate --base results/before --head results/after`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.usage(cmd.Flags()); err != nil {
+				return err
+			}
+			return f.run(cmd.Context())
+		},
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&f.base, "base", "", "subject or results folder before the change")
@@ -40,10 +48,30 @@ nothing, 1 when it did, 4 when that cannot be said.`,
 	return cmd
 }
 
-func (f *gateFlags) run(ctx context.Context) error {
+// usage refuses what would be passed over in silence.
+func (f *gateFlags) usage(flags *pflag.FlagSet) error {
 	if f.repeat < 1 {
-		return fmt.Errorf("--repeat is at least 1")
+		return errors.New("--repeat is at least 1")
 	}
+	if err := f.verifyFlags.usage(); err != nil {
+		return err
+	}
+	var idle error
+	flags.Visit(func(flag *pflag.Flag) {
+		if !slices.Contains([]string{"base", "head", "results"}, flag.Name) && hasVerdict(f.base) && hasVerdict(f.head) {
+			idle = fmt.Errorf("--%s is about runs, and both sides are results of earlier ones", flag.Name)
+		}
+	})
+	return idle
+}
+
+// hasVerdict tells a results folder from a subject.
+func hasVerdict(arg string) bool {
+	_, err := os.Stat(filepath.Join(arg, "verdict.yaml"))
+	return err == nil
+}
+
+func (f *gateFlags) run(ctx context.Context) error {
 	dir := filepath.Join(f.results, "gate")
 	base, err := f.side(ctx, f.base, filepath.Join(dir, "base"))
 	if err != nil {
@@ -80,7 +108,7 @@ func (f *gateFlags) side(ctx context.Context, arg, dir string) (gateSide, error)
 	if err != nil {
 		return gateSide{}, harness(err)
 	}
-	if _, err := os.Stat(filepath.Join(arg, "verdict.yaml")); err == nil {
+	if hasVerdict(arg) {
 		v, err := report.ReadYAML(filepath.Join(arg, "verdict.yaml"))
 		if err != nil {
 			return gateSide{}, harness(err)

@@ -77,6 +77,7 @@ ref-native, is one.`,
   bridgecheck verify --subject ./my-sandbox --id ALW-002
   bridgecheck explain ALW-002`,
 		Version:           version(),
+		PersistentPreRunE: noneEmpty,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,

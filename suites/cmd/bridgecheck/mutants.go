@@ -58,10 +58,16 @@ func (f *mutantsFlags) run(ctx context.Context) error {
 	if err := mutants.Check(faults, catalog.All()); err != nil && len(f.names) == 0 {
 		return harness(err)
 	}
-	wrongs := f.chooseWrongs()
-	if faults = f.choose(faults); len(faults)+len(wrongs) == 0 {
-		return fmt.Errorf("no fault and no check is called %v", f.names)
+	if f.parallel < 1 {
+		return errors.New("--parallel is at least 1")
 	}
+	for _, name := range f.names {
+		if !slices.ContainsFunc(faults, func(m mutants.Fault) bool { return means(m, name) }) && !isWrong(name) {
+			return fmt.Errorf("no fault is called %q and no fault is of such a check; suites/mutants/faults has them", name)
+		}
+	}
+	wrongs := f.chooseWrongs()
+	faults = f.choose(faults)
 	root, err := os.Getwd()
 	if err != nil {
 		return harness(err)
@@ -93,12 +99,21 @@ func (f *mutantsFlags) choose(faults []mutants.Fault) []mutants.Fault {
 		return faults
 	}
 	return slices.DeleteFunc(faults, func(m mutants.Fault) bool {
-		return !slices.ContainsFunc(f.names, func(name string) bool {
-			return name == m.Name || slices.ContainsFunc(m.Cases, func(id string) bool {
-				return id == name || strings.HasPrefix(id, name+".") // a check means all its rows
-			})
-		})
+		return !slices.ContainsFunc(f.names, func(name string) bool { return means(m, name) })
 	})
+}
+
+// means tells whether the name is the fault's own, or that of a check or row
+// that must catch it; a check means all its rows.
+func means(m mutants.Fault, name string) bool {
+	return name == m.Name || slices.ContainsFunc(m.Cases, func(id string) bool {
+		return id == name || strings.HasPrefix(id, name+".")
+	})
+}
+
+func isWrong(name string) bool {
+	kind, wrong := strings.CutPrefix(name, "wrong-")
+	return wrong && slices.Contains(mutants.Wrongs, kind)
 }
 
 // chooseWrongs are the subjects that are wrong as a whole: all of them, or those

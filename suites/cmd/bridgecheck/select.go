@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"bridgecheck/suites/catalog"
 	"bridgecheck/suites/report"
 )
@@ -18,16 +16,11 @@ type selection struct {
 	// tools is the folder that checks on request need; without it they are chosen
 	// by their id or their label alone.
 	tools string
-	// given tells the flags that were set from those left out; nil without any.
-	given *pflag.FlagSet
 }
 
 // resolve returns the ids, and the profiles that the run can judge: all of them
 // when nothing is chosen, the one that is named, none for chosen ids.
 func (s selection) resolve(profiles []report.Profile) ([]string, []report.Profile, error) {
-	if err := s.named(); err != nil {
-		return nil, nil, err
-	}
 	if s.profile != "" && s.chooses() {
 		return nil, nil, fmt.Errorf("choose by --profile, or by --id, --area and --label, not by both")
 	}
@@ -45,23 +38,6 @@ func (s selection) resolve(profiles []report.Profile) ([]string, []report.Profil
 	}
 	chosen, err := s.choose(all)
 	return chosen, nil, err
-}
-
-// named refuses a flag that is set and chooses nothing, as by a variable of a
-// script that is empty: left out, it would mean everything.
-func (s selection) named() error {
-	if s.given == nil {
-		return nil
-	}
-	for _, f := range []struct {
-		name   string
-		values []string
-	}{{"id", s.ids}, {"area", s.areas}, {"label", s.labels}, {"profile", []string{s.profile}}} {
-		if s.given.Changed(f.name) && (len(f.values) == 0 || slices.Contains(f.values, "")) {
-			return fmt.Errorf("--%s is empty: name what to run, or leave the flag out to run everything", f.name)
-		}
-	}
-	return nil
 }
 
 // offered leaves out what is run on request.
@@ -106,7 +82,17 @@ func (s selection) choose(all []catalog.Case) ([]string, error) {
 		chosen = append(chosen, ids(of)...)
 	}
 	slices.Sort(chosen)
-	return slices.Compact(chosen), nil
+	if alone := slices.Compact(chosen); slices.ContainsFunc(alone, hasBody) {
+		return alone, nil
+	}
+	return nil, fmt.Errorf("%s is judged by what other checks show: choose these too, or leave the flag out to run everything", chosen[0])
+}
+
+// hasBody tells whether there is something to run for the id.
+func hasBody(id string) bool {
+	check, _, _ := strings.Cut(id, ".")
+	c, _ := catalog.Get(check)
+	return !c.OfRun
 }
 
 func ids(cases []catalog.Case) []string {

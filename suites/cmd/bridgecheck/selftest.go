@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +15,10 @@ import (
 var firstIDs = []string{"CAP-001", "CAP-002", "CAP-005", "LIF-007", "LIF-010", "LIF-011"}
 
 func subjectCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "subject", Short: "For authors of subjects"}
+	cmd := &cobra.Command{
+		Use: "subject", Short: "For authors of subjects", Example: "  bridgecheck subject selftest ./my-sandbox",
+		RunE: func(*cobra.Command, []string) error { return errors.New("subject needs a verb: selftest") },
+	}
 	cmd.AddCommand(&cobra.Command{
 		Use:     "selftest PATH",
 		Short:   "Run the few checks that everything else stands on",

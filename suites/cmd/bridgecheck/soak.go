@@ -31,6 +31,9 @@ func soakCommand() *cobra.Command {
 		Example: "  bridgecheck soak --for 10m",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cfg.For <= 0 {
+				return fmt.Errorf("--for is longer than nothing, not %s", cfg.For)
+			}
 			bin, err := binDir()
 			if err != nil {
 				return harness(err)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -48,7 +50,6 @@ func verifyCommand() *cobra.Command {
 
 // register adds the flags that every verb has which runs checks.
 func (f *verifyFlags) register(flags *pflag.FlagSet) {
-	f.given = flags
 	flags.StringSliceVar(&f.ids, "id", nil, "only the checks, or rows of them, with these ids")
 	flags.StringSliceVar(&f.areas, "area", nil, "only the checks of these areas, such as ALW")
 	flags.StringSliceVar(&f.labels, "label", nil, "only the checks with these labels, such as level:S or needs:connect")
@@ -61,7 +62,33 @@ func (f *verifyFlags) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.seed, "seed", 1, "order of the checks")
 }
 
+// usage refuses what cannot be run, before anything is looked for.
+func (f *verifyFlags) usage() error {
+	for i, cell := range f.cells {
+		if cell != runner.UserCell && cell != runner.RootCell || slices.Contains(f.cells[:i], cell) {
+			return fmt.Errorf("--cell is user, root, or both; not %q", strings.Join(f.cells, ","))
+		}
+	}
+	if f.engine != "none" && f.engine != "auto" {
+		return fmt.Errorf("--engine is auto or none, not %q", f.engine)
+	}
+	_, _, err := f.choice()
+	return err
+}
+
+// choice is what the flags choose, and the profiles that can be judged by it.
+func (f *verifyFlags) choice() ([]string, []report.Profile, error) {
+	profiles, err := report.ParseProfiles(ci.Profiles)
+	if err != nil {
+		return nil, nil, harness(err)
+	}
+	return f.resolve(profiles)
+}
+
 func (f *verifyFlags) run(ctx context.Context) error {
+	if err := f.usage(); err != nil {
+		return err
+	}
 	bin, err := binDir()
 	if err != nil {
 		return harness(err)
@@ -81,24 +108,12 @@ func (f *verifyFlags) run(ctx context.Context) error {
 // verdict runs the chosen checks on a subject and leaves facts, evidence and
 // verdict.yaml in dir.
 func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir string) (report.Verdict, error) {
-	profiles, err := report.ParseProfiles(ci.Profiles)
-	if err != nil {
-		return report.Verdict{}, harness(err)
-	}
 	if err := f.findTools(); err != nil {
 		return report.Verdict{}, err
 	}
-	chosen, judged, err := f.resolve(profiles)
+	chosen, judged, err := f.choice()
 	if err != nil {
 		return report.Verdict{}, err
-	}
-	for _, cell := range f.cells {
-		if cell != runner.UserCell && cell != runner.RootCell {
-			return report.Verdict{}, fmt.Errorf("--cell is user or root, not %q", cell)
-		}
-	}
-	if len(f.cells) == 0 {
-		return report.Verdict{}, errors.New("--cell names no cell: write user, root or both")
 	}
 	claim, err := claimResults(dir)
 	if err != nil {
@@ -152,8 +167,6 @@ func (f *verifyFlags) findTools() (err error) {
 // machine itself.
 func (f *verifyFlags) chooseEngine(ctx context.Context, sub target, q *runner.Request, opts *report.Options) error {
 	switch {
-	case f.engine != "none" && f.engine != "auto":
-		return fmt.Errorf("--engine is auto or none, not %q", f.engine)
 	case f.tools != "":
 		fmt.Println("cells   labs of this machine, which has the tools")
 		return nil
