@@ -38,7 +38,7 @@ const maxErrno = 133
 // errnoNamed gives 0 for a name that is none.
 func errnoNamed(name string) syscall.Errno {
 	for e := syscall.Errno(1); e <= maxErrno; e++ {
-		if unix.ErrnoName(e) == name {
+		if name != "" && unix.ErrnoName(e) == name {
 			return e
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"bridgecheck/ref/sandbox"
 )
@@ -98,5 +99,45 @@ func TestLaunch(t *testing.T) {
 				t.Errorf("%+v, %q, %v; want %+v, %q", exit, out, err, row.exit, row.out)
 			}
 		})
+	}
+}
+
+// What was asked for and is not in force stops the start, whatever a helper says.
+func TestRehearsalRefuses(t *testing.T) {
+	needNamespaces(t)
+	for _, row := range []struct {
+		fault string
+		is    func(error) bool
+		says  string
+	}{
+		{"landlock", isFailure, "layer landlock"},
+		{"seccomp", isFailure, "layer seccomp"},
+		{"network", isFailure, "layer netns"},
+		{"pids", isFailure, "layer netns"},
+		{"proxy", isFailure, "nothing leads from 127.0.0.1:18080 to the proxy: connection refused"},
+		{"relay", isFailure, "somebody else"},
+		{"fail", isFailure, "no space left on device"},
+		{"refuse", isRefusal, "HOME cannot be set"},
+		{"break", isHelper, "out of order"},
+		{"die", isHelper, "exit status 125"},
+		{"about", isHelper, "fake: no such library"},
+		{"no-seccomp", isRefusal, "its filter is its own"},
+		{"no-own_network", isRefusal, "share the network"},
+	} {
+		t.Run(row.fault, func(t *testing.T) {
+			s := spec(t, "exit", "0")
+			_, _, err := run(t, launcher(row.fault), s)
+			if err == nil || !row.is(err) || !strings.Contains(err.Error(), row.says) {
+				t.Errorf("error %v (%[1]T), want %q", err, row.says)
+			}
+			if left, _ := os.ReadDir(s.Dir); len(left) > 0 {
+				t.Errorf("left in the directory: %v", left)
+			}
+		})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if _, err := launcher("hang").Launch(ctx, spec(t, "exit", "0")); err == nil || !isFailure(err) {
+		t.Errorf("one that hangs: %v", err)
 	}
 }

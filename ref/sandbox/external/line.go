@@ -25,7 +25,7 @@ type lines[T order | report] struct {
 
 func newLines[T order | report](r io.Reader, most int) *lines[T] {
 	s := bufio.NewScanner(r)
-	s.Buffer(make([]byte, 0, min(most, 4096)), most)
+	s.Buffer(make([]byte, 0, min(most, 4096)), most+1) // with the end of the line
 	return &lines[T]{scan: s, max: most}
 }
 

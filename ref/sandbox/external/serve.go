@@ -17,7 +17,7 @@ const controlFD = 3
 
 // patience is how long a helper may take to clear up once the bridge has gone.
 // What is left then is held by the kernel to the helper's own end, if at all.
-const patience = 10 * time.Second
+var patience = 10 * time.Second
 
 // StageBackend is that of a backend which is broken: it gave an error of neither
 // kind, or an answer that cannot be.
