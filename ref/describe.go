@@ -76,7 +76,7 @@ func (d *Description) launchedBy(l *external.Launcher, about external.About) {
 		d.Limits = DeclaredLimits{Connections: about.Connections, IdleSeconds: about.IdleSeconds, HeadBytes: about.HeadBytes}
 		return
 	}
-	if n := about.Connections; n > 0 {
+	if n := behindRelay(about); n > 0 {
 		d.Limits.Connections = min(d.Limits.Connections, n)
 	}
 	if n := about.IdleSeconds; n > 0 {

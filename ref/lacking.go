@@ -97,11 +97,16 @@ func ofRelay(about external.About) (all []lack) {
 	if idle := about.IdleSeconds * 1000; idle > 0 {
 		all = append(all, lack{"", "timeouts.idle_ms", func(s config.Spec) bool { return s.Timeouts != nil && s.Timeouts.IdleMS > idle }, "the launcher's relay ends an idle connection earlier"})
 	}
-	if most := about.Connections; most > 0 {
+	if most := behindRelay(about); most > 0 {
 		all = append(all, lack{"", "limits.connections", func(s config.Spec) bool { return s.Limits != nil && s.Limits.Connections > most }, "the launcher's relay takes fewer"})
 	}
 	return all
 }
+
+// behindRelay is how many connections the bridge's proxy takes behind a launcher's
+// relay: one less, so that it is the proxy which answers the first that is too
+// many. 0 is unknown.
+func behindRelay(about external.About) int { return max(0, about.Connections-1) }
 
 func hasRanges(s config.Spec) bool {
 	ranges := func(r config.Rule) bool { return len(r.Addresses) > 0 }

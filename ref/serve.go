@@ -127,6 +127,9 @@ func (p *phase) serveProxy(listeners []net.Listener) error {
 
 func (p *phase) limits() egress.Limits {
 	l := egress.Limits{Connections: defaultConnections, HeadBytes: defaultHeadBytes, IdleTimeout: defaultIdle}
+	if n := behindRelay(p.about); n > 0 {
+		l.Connections = min(l.Connections, n)
+	}
 	if own := p.spec.Limits; own != nil {
 		set(&l.Connections, own.Connections)
 		set(&l.HeadBytes, own.HeadBytes)

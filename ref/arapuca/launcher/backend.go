@@ -67,7 +67,7 @@ func (b Backend) About() external.About {
 // Versions are those of go-arapuca, of libarapuca and of the program arapuca, as
 // far as each can be told.
 func Versions() map[string]string {
-	all := map[string]string{"go-arapuca": moduleVersion()}
+	all := moduleVersion()
 	if LibraryVersion != "" {
 		all["libarapuca"] = LibraryVersion
 	}
@@ -79,26 +79,23 @@ func Versions() map[string]string {
 
 const module = "github.com/LeGambiArt/go-arapuca"
 
-// moduleVersion is that of the module, with what replaced it: a checkout has no
-// version of its own.
-func moduleVersion() string {
-	if BindingVersion != "" {
-		return BindingVersion
-	}
+// moduleVersion is that of the module that was linked. A checkout has none of its
+// own: where it was is told then.
+func moduleVersion() map[string]string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return map[string]string{}
 	}
 	for _, m := range info.Deps {
-		if m.Path != module {
-			continue
+		switch {
+		case m.Path != module:
+		case m.Replace != nil:
+			return map[string]string{"go-arapuca": m.Replace.Version, "go-arapuca-from": m.Replace.Path}
+		default:
+			return map[string]string{"go-arapuca": m.Version}
 		}
-		if m.Replace != nil {
-			return strings.TrimSpace(m.Version + " replaced by " + m.Replace.Path + " " + strings.TrimPrefix(m.Replace.Version, "(devel)"))
-		}
-		return m.Version
 	}
-	return "unknown"
+	return map[string]string{}
 }
 
 // programVersion is what `arapuca -V` says; it says so on its standard error.

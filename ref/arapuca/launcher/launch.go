@@ -7,7 +7,6 @@ import (
 	"os"
 	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -18,12 +17,9 @@ import (
 	"bridgecheck/ref/sandbox/external"
 )
 
-// The stages of a [external.Failed].
-const (
-	stageVersions = "versions"
-	stageNew      = "new"
-	stageLaunch   = "launch"
-)
+// stageVersions is that of an [external.Failed] for a library and a program that
+// do not belong together.
+const stageVersions = "versions"
 
 // Launch starts the agent on the calling thread, which must live as long as the
 // agent: what arapuca forks is bound to it by a parent-death signal.
@@ -38,14 +34,14 @@ func (b Backend) Launch(ctx context.Context, l external.Launch, stdin, stdout, s
 	cfg.Stdin, cfg.Stdout, cfg.Stderr = stdin, stdout, stderr
 	box, err := arapuca.New()
 	if err != nil {
-		return nil, failed(stageNew, err)
+		return nil, external.Explain(err.Error())
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	p, err := box.Launch(ctx, cfg, l.Path, l.Args, nil)
 	if err != nil {
 		cancel()
 		box.Close()
-		return nil, failed(stageLaunch, err)
+		return nil, external.Explain(err.Error())
 	}
 	// Its number may be another's once it has ended; a descriptor never is.
 	pidfd, err := unix.PidfdOpen(p.PID(), 0)
@@ -53,24 +49,6 @@ func (b Backend) Launch(ctx context.Context, l external.Launch, stdin, stdout, s
 		pidfd = -1 // it has ended, and is not waited for yet
 	}
 	return &process{box: box, process: p, cancel: cancel, pidfd: pidfd, ended: make(chan struct{})}, nil
-}
-
-// errnos are what libraries say of an error number, as strerror(3) and Go do.
-var errnos = map[string]syscall.Errno{
-	"operation not permitted": unix.EPERM, "permission denied": unix.EACCES, "no space left on device": unix.ENOSPC,
-	"function not implemented": unix.ENOSYS, "invalid argument": unix.EINVAL, "too many users": unix.EUSERS,
-}
-
-// failed is an error of the library: it is a text, which may name an errno.
-func failed(stage string, err error) *external.Failed {
-	f := &external.Failed{Stage: stage, Reason: err.Error()}
-	text := strings.ToLower(err.Error())
-	for says, errno := range errnos {
-		if strings.Contains(text, says) {
-			f.Errno = unix.ErrnoName(errno)
-		}
-	}
-	return f
 }
 
 // process is a launched agent.

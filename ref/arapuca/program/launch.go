@@ -61,6 +61,9 @@ func launch(o *options) (_ *launched, err error) {
 	}
 	spec.Grouped = group != nil
 	if l.box, err = sandbox.Launch(context.Background(), spec); err != nil {
+		if failure, ok := errors.AsType[*sandbox.Failure](err); ok {
+			err = fmt.Errorf("%s: %w", failure.Stage, failure.Err) // causes are not its business
+		}
 		return nil, err
 	}
 	if group != nil {
@@ -69,11 +72,11 @@ func launch(o *options) (_ *launched, err error) {
 		}
 	}
 	for _, door := range l.box.Listeners() {
-		if door.V6 { // arapuca's relay has none, and nobody would accept here
+		if door.V6 && behaviour.Has(behaviour.IPv4Only) {
 			door.Close()
 			continue
 		}
-		go serve(door, relay(o.socket))
+		go serve(door, slots(o), relay(o.socket), nil)
 	}
 	return l, l.box.Start()
 }
@@ -89,13 +92,22 @@ func (l *launched) openProxy(o *options) error {
 		return fmt.Errorf("proxy: %w", err)
 	}
 	l.later(func() { listener.Close() })
-	go serve(listener, (&proxy{o.rules}).handle)
+	go serve(listener, connections, (&proxy{o.rules}).handle, busy)
 	if !behaviour.Has(behaviour.ProxyLeft) {
 		return nil
 	}
 	left := exec.Command("/proc/self/exe")
 	left.Args = []string{"arapuca", "linger"}
 	return left.Start()
+}
+
+// slots is how many connections the relay takes: as many as documented, and more
+// where the proxy behind it is to answer those that are too many.
+func slots(o *options) int {
+	if len(o.rules) > 0 && !behaviour.Has(behaviour.LimitSilent) {
+		return 2 * connections // those that the proxy is answering still count here
+	}
+	return connections
 }
 
 // specOf is the sandbox that the options ask for.

@@ -27,11 +27,26 @@ const (
 	established = "HTTP/1.1 200 Connection Established\r\n\r\n"
 	malformed   = "HTTP/1.1 400 Bad Request\r\n\r\n"
 	forbidden   = "HTTP/1.1 403 Forbidden\r\n\r\n"
+	unavailable = "HTTP/1.1 503 Service Unavailable\r\n\r\n"
 	badGateway  = "HTTP/1.1 502 Bad Gateway\r\n\r\n"
 )
 
 // proxy serves CONNECT to what its rules allow.
 type proxy struct{ rules []rule }
+
+// busy answers a connection that is one too many, whatever it asks. What it sends
+// is read for a moment: closing over it would take the answer back.
+func busy(c net.Conn) {
+	if behaviour.Has(behaviour.LimitSilent) {
+		return
+	}
+	_, _ = io.WriteString(c, unavailable)
+	_ = c.SetReadDeadline(time.Now().Add(time.Second))
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // it may have gone
+	}
+	_, _ = io.Copy(io.Discard, c)
+}
 
 func (p *proxy) handle(c net.Conn) {
 	host, port, err := readConnect(c)

@@ -10,10 +10,10 @@ import (
 	"github.com/LeGambiArt/go-arapuca/behaviour"
 )
 
-// serve handles connections, as many at a time as documented; one more is closed
-// at once. It returns when the listener is closed.
-func serve(l net.Listener, handle func(net.Conn)) {
-	slots := make(chan struct{}, connections)
+// serve handles so many connections at a time; one more goes to busy, if there is
+// one, and is closed at once. It returns when the listener is closed.
+func serve(l net.Listener, most int, handle, busy func(net.Conn)) {
+	slots := make(chan struct{}, most)
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -31,7 +31,12 @@ func serve(l net.Listener, handle func(net.Conn)) {
 				handle(c)
 			}()
 		default:
-			c.Close()
+			go func() {
+				defer c.Close()
+				if busy != nil {
+					busy(c)
+				}
+			}()
 		}
 	}
 }

@@ -37,6 +37,8 @@ const (
 	// Of the program: its proxy, its relay, its sandbox.
 	LoopbackRefused = "loopback-refused" // an address of this host is refused although it is declared
 	SilentClose     = "silent-close"     // a malformed request gets no answer
+	LimitSilent     = "limit-silent"     // one connection too many is closed without an answer
+	IPv4Only        = "ipv4-only"        // nothing holds the relay's port on ::1
 	OneWayIdle      = "idle-one-way"     // =2s: a silent direction ends, whatever the other does
 	StrictDefault   = "strict-default"   // the strict filter, which refuses INET sockets, whatever was asked
 	LoopbackDown    = "lo-down"          // lo stays down without a proxy
@@ -45,7 +47,7 @@ const (
 
 var words = []string{
 	ExitOfHost, SignalLost, CancelNoop, NewKills, BothIgnored, RulesRaw, NetNSWrong, ProxyLeft, CutArguments, Skew,
-	LoopbackRefused, SilentClose, OneWayIdle, StrictDefault, LoopbackDown, EnvDropped,
+	LoopbackRefused, SilentClose, LimitSilent, IPv4Only, OneWayIdle, StrictDefault, LoopbackDown, EnvDropped,
 }
 
 // All are the words there are.
