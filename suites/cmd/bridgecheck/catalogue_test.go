@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,32 +57,6 @@ func TestProfiles(t *testing.T) {
 			if _, ok := catalog.Get(id); !ok {
 				t.Errorf("profile %s requires %s, and there is no such check", p.Name, id)
 			}
-		}
-	}
-}
-
-var clause = regexp.MustCompile(`(?m)^\*\*([0-9]+\.[0-9]+)\*\* .*?(?:_([A-Z]{3}-[0-9]{3}), [a-z ]+_)?$`)
-
-// TestClauses demands that each check's clause stands in CONTRACT.md and names
-// the check.
-func TestClauses(t *testing.T) {
-	text, err := os.ReadFile(suites + "CONTRACT.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := map[string]string{}
-	for _, m := range clause.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\r", ""), -1) {
-		if _, twice := named[m[1]]; twice {
-			t.Errorf("clause %s stands twice", m[1])
-		}
-		named[m[1]] = m[2]
-	}
-	if len(named) < 100 {
-		t.Fatalf("found %d clauses: the pattern no longer fits the text", len(named))
-	}
-	for _, c := range catalog.All() {
-		if id, ok := named[c.Clause]; !ok || id != c.ID {
-			t.Errorf("%s is of clause %s, which names %q", c.ID, c.Clause, id)
 		}
 	}
 }
