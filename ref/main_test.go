@@ -55,6 +55,8 @@ func fakeAgent(args []string) int {
 	case "copy":
 		_, _ = io.Copy(os.Stdout, os.Stdin)
 		fmt.Fprint(os.Stderr, "to stderr")
+	case "flood":
+		return flood()
 	case "call":
 		for _, url := range args[1:] {
 			fmt.Println(call(url))
