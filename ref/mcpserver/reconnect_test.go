@@ -119,8 +119,7 @@ func settled(t *testing.T, limit usage) (now usage) {
 
 // takeOver opens the stream of a session that goes on.
 func takeOver(c *http.Client, session string) error {
-	_, err := visit(c, http.MethodGet, "/mcp", "", ":", "Mcp-Session-Id", session)
-	return err
+	return visit(c, http.MethodGet, "/mcp", "", ":", "Mcp-Session-Id", session)
 }
 
 var lastID atomic.Int64
@@ -128,8 +127,7 @@ var lastID atomic.Int64
 // dropCall leaves a call after the first of what it sends.
 func dropCall(c *http.Client, session string) error {
 	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"progress","_meta":{"progressToken":1}}}`
-	_, err := visit(c, http.MethodPost, "/mcp", fmt.Sprintf(call, lastID.Add(1)), "data: {", "Mcp-Session-Id", session)
-	return err
+	return visit(c, http.MethodPost, "/mcp", fmt.Sprintf(call, lastID.Add(1)), "data: {", "Mcp-Session-Id", session)
 }
 
 // dropSession begins a session and is never heard of again.
@@ -143,8 +141,7 @@ func dropSession(c *http.Client, _ string) error {
 }
 
 func dropSSE(c *http.Client, _ string) error {
-	_, err := visit(c, http.MethodGet, "/sse", "", "data: messages?")
-	return err
+	return visit(c, http.MethodGet, "/sse", "", "data: messages?")
 }
 
 // dropStateless leaves a call that would never be answered.
@@ -172,12 +169,12 @@ func dropStateless(c *http.Client, _ string) error {
 }
 
 // visit opens a response and leaves it after the line that begins with until.
-func visit(c *http.Client, method, path, body, until string, headers ...string) (line string, err error) {
+func visit(c *http.Client, method, path, body, until string, headers ...string) error {
 	ctx, leave := context.WithCancel(context.Background())
 	defer leave()
 	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, strings.NewReader(body))
 	if err != nil {
-		return "", err
+		return err
 	}
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	for n := 0; n < len(headers); n += 2 {
@@ -185,16 +182,16 @@ func visit(c *http.Client, method, path, body, until string, headers ...string) 
 	}
 	resp, err := c.Do(req)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	for lines := bufio.NewReader(resp.Body); ; {
-		line, err = lines.ReadString('\n')
+		line, err := lines.ReadString('\n')
 		if strings.HasPrefix(line, until) {
-			return strings.TrimSpace(line), nil
+			return nil
 		}
 		if err != nil {
-			return "", fmt.Errorf("%s %s: %s without %q: %w", method, path, resp.Status, until, err)
+			return fmt.Errorf("%s %s: %s without %q: %w", method, path, resp.Status, until, err)
 		}
 	}
 }
