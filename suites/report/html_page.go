@@ -32,7 +32,11 @@ type areaView struct {
 type caseView struct {
 	C           CaseVerdict
 	Area, Level string
-	Rows        []rowView
+	// Rows are all of them, or of a red check those that are red; Held are the
+	// others then.
+	Rows, Held []rowView
+	// Got is what was seen instead, in a line, of a red check.
+	Got string
 	// ShowReason is false where a result below says the same.
 	ShowReason bool
 }
@@ -71,6 +75,8 @@ func newPage(v Verdict, o HTMLOptions) page {
 			p.Areas = append(p.Areas, areaView{ID: cv.Area, Title: catalog.AreaTitle(cv.Area)})
 		}
 		if c.Red {
+			cv.Rows, cv.Held = redFirst(cv.Rows)
+			cv.Got = clip(gotLine(c))
 			p.Red = append(p.Red, cv)
 		} else {
 			p.Areas[i].Cases = append(p.Areas[i].Cases, cv)
@@ -85,6 +91,31 @@ func newPage(v Verdict, o HTMLOptions) page {
 		p.Claims = append(p.Claims, claimView{string(c), slices.Contains(v.Claims.Exercised, c)})
 	}
 	return p
+}
+
+// redFirst takes the rows apart that are red in some cell: the others would bury
+// them. Where none is, as in a stale check, all stay.
+func redFirst(rows []rowView) (red, held []rowView) {
+	for _, r := range rows {
+		if slices.ContainsFunc(r.Results, func(v resultView) bool { return v.R.Red }) {
+			red = append(red, r)
+		} else {
+			held = append(held, r)
+		}
+	}
+	if len(red) == 0 {
+		return rows, nil
+	}
+	return red, held
+}
+
+// clip keeps a line that is read at a glance.
+func clip(line string) string {
+	const most = 240
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most]) + " …"
+	}
+	return line
 }
 
 func rowViews(c CaseVerdict, inline *inliner) []rowView {
