@@ -30,11 +30,15 @@ var _ = kit.Table(catalog.Case{
 	agent := t.Start(ctx, subject.Spec{Servers: []subject.Server{t.Server("jira")}, Allow: []subject.Rule{allowed.Rule()}}).Agent
 	t.Attempt("the server by its loopback port", call(ctx, agent, agent.Env(ctx, kit.ServerVariable("jira", "URL")), via), kit.HaveText("reached"))
 	sessions := 1
+	if t.Subject().Claims(subject.PathRoutes) {
+		t.Attempt("the server by its path on the proxy's port", call(ctx, agent, "http://"+agent.Proxy(ctx)+"/mcp/jira", via), kit.HaveText("reached"))
+		sessions++
+	}
 	if s.Variables != nil {
 		t.Attempt("the server by its name", call(ctx, agent, "http://jira.mcp.internal/mcp", via), kit.HaveText("reached"))
 		t.Attempt("a declared host", agent.Get(ctx, allowed.URL(), via), kit.BeStatus(200))
 		t.Attempt("an undeclared one", agent.Get(ctx, blocked.URL(), via), kit.BeRefusal())
-		sessions = 2
+		sessions++
 	} else {
 		direct := "http://" + net.JoinHostPort(blocked.Addr().Addr().String(), "80") + "/"
 		t.Attempt("an undeclared one by address", agent.Get(ctx, direct, via), kit.HaveErrno("ENETUNREACH"))
