@@ -63,7 +63,7 @@ func launch(name string, cfg Config, log *slog.Logger, ended func(*instance, boo
 	if err != nil {
 		return nil, err
 	}
-	i := &instance{name: name, cfg: cfg, tree: tree, ended: ended, gone: make(chan struct{}), stderr: newTail(tree.Stderr, name, hider(cfg.Env), log)}
+	i := &instance{name: name, cfg: cfg, tree: tree, ended: ended, gone: make(chan struct{}), stderr: newTail(tree.Stderr, name, newHider(cfg.Env), log)}
 	i.link = stdio.NewLink(tree.Stdin, tree.Stdout, stdio.Options{
 		Server: name, MessageBytes: cfg.MessageBytes, GarbageLines: cfg.GarbageLines, Log: log,
 	})

@@ -14,31 +14,56 @@ const shortestSecret = 8
 
 // hider puts ${NAME} in place of the value of a configured variable, for what is
 // shown of a server's output: servers print their environment when they fail.
-func hider(env map[string]string) *strings.Replacer {
-	type pair struct{ line, name string }
-	var all []pair
+type hider struct {
+	whole *strings.Replacer
+	lines []secret // the longest first
+}
+
+// secret is a line of a value: output is shown line by line.
+type secret struct{ text, name string }
+
+func newHider(env map[string]string) hider {
+	var h hider
 	for name, value := range env {
-		for line := range strings.Lines(value) { // output is shown line by line
+		for line := range strings.Lines(value) {
 			if line = strings.TrimSpace(line); len(line) >= shortestSecret {
-				all = append(all, pair{line, name})
+				h.lines = append(h.lines, secret{line, name})
 			}
 		}
 	}
 	// Of two values that begin alike the longer one must be found.
-	slices.SortFunc(all, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(len(b.line), len(a.line)), cmp.Compare(a.name, b.name))
+	slices.SortFunc(h.lines, func(a, b secret) int {
+		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), cmp.Compare(a.name, b.name))
 	})
 	var pairs []string
-	for _, p := range all {
-		pairs = append(pairs, p.line, "${"+p.name+"}")
+	for _, s := range h.lines {
+		pairs = append(pairs, s.text, s.mark())
 	}
-	return strings.NewReplacer(pairs...)
+	h.whole = strings.NewReplacer(pairs...)
+	return h
+}
+
+func (s secret) mark() string { return "${" + s.name + "}" }
+
+// hide also finds the beginning of a value at the end of text, which may have
+// been cut there.
+func (h hider) hide(text string) string {
+	text = h.whole.Replace(text)
+	cut := strings.TrimRight(text, "\ufffd") // what a cut leaves of a character
+	for _, s := range h.lines {
+		for n := len(s.text) - 1; n >= shortestSecret/2; n-- {
+			if rest, found := strings.CutSuffix(cut, s.text[:n]); found {
+				return rest + s.mark()
+			}
+		}
+	}
+	return text
 }
 
 // hiding is a log in which the texts of attributes go through a hider.
 type hiding struct {
 	slog.Handler
-	secrets *strings.Replacer
+	secrets hider
 }
 
 // Handle implements slog.Handler.
@@ -47,9 +72,9 @@ func (h hiding) Handle(ctx context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
 		switch v := a.Value.Any().(type) {
 		case string:
-			a = slog.String(a.Key, h.secrets.Replace(v))
+			a = slog.String(a.Key, h.secrets.hide(v))
 		case error:
-			a = slog.String(a.Key, h.secrets.Replace(v.Error()))
+			a = slog.String(a.Key, h.secrets.hide(v.Error()))
 		}
 		clean.AddAttrs(a)
 		return true

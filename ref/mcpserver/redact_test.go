@@ -22,6 +22,12 @@ func TestSecretsThatAServerTells(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "key:${TOKEN};") || strings.Contains(err.Error(), secret) {
 		t.Errorf("the error is %v", err)
 	}
+	delete(cfg.Env, "LONGER")
+	cfg.Env["TOKEN"] = strings.Repeat("\U0001F600", 300) // longer than what is kept of a line
+	if _, err = m.Start(t.Context(), "long", cfg); err == nil || !strings.Contains(err.Error(), "key:${TOKEN}") {
+		t.Errorf("the error is %v", err)
+	}
+	cfg.Env["TOKEN"] = secret
 	cfg.Env["FAKE"] = "fake tell-token"
 	socket, err := m.Start(t.Context(), "s", cfg)
 	if err != nil {

@@ -56,7 +56,7 @@ type server struct {
 func newServer(name string, cfg Config, opts Options) *server {
 	s := &server{
 		name: name, cfg: cfg.withDefaults(), dir: opts.Dir, events: opts.Events,
-		log: slog.New(hiding{opts.Log.Handler(), hider(cfg.Env)}),
+		log: slog.New(hiding{opts.Log.Handler(), newHider(cfg.Env)}),
 		up:  make(chan struct{}), down: make(chan struct{}),
 		instances: map[*instance]bool{}, spare: map[adapter.Use]*instance{},
 	}

@@ -22,13 +22,13 @@ const (
 type tail struct {
 	from    *os.File
 	done    chan struct{}
-	secrets *strings.Replacer // hides them in what is kept
+	secrets hider // of what is shown
 
 	mu    sync.Mutex
 	lines []string
 }
 
-func newTail(from *os.File, server string, secrets *strings.Replacer, log *slog.Logger) *tail {
+func newTail(from *os.File, server string, secrets hider, log *slog.Logger) *tail {
 	t := &tail{from: from, done: make(chan struct{}), secrets: secrets}
 	go t.drain(server, log)
 	return t
@@ -54,16 +54,20 @@ func (t *tail) drain(server string, log *slog.Logger) {
 func (t *tail) keep(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.lines = append(t.lines, t.secrets.Replace(line)); len(t.lines) > tailLines {
+	if t.lines = append(t.lines, line); len(t.lines) > tailLines {
 		t.lines = t.lines[1:]
 	}
 }
 
-// String is the last lines, joined by newlines.
+// String is the last lines, joined by newlines, without secrets.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.Join(t.lines, "\n")
+	shown := make([]string, len(t.lines))
+	for i, line := range t.lines {
+		shown[i] = t.secrets.hide(line)
+	}
+	return strings.Join(shown, "\n")
 }
 
 // close waits for the end of the pipe, at most for d, and closes it.
