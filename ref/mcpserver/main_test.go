@@ -108,7 +108,8 @@ func privateDir(t testing.TB) string {
 	return dir
 }
 
-// config is this test binary as a fake server.
+// config is this test binary as a fake server. What must end by itself within the
+// grace does on a busy host too.
 func config(t testing.TB, words string) mcpserver.Config {
 	t.Helper()
 	self, err := os.Executable()
@@ -117,7 +118,7 @@ func config(t testing.TB, words string) mcpserver.Config {
 	}
 	return mcpserver.Config{
 		Command: self, Env: map[string]string{"FAKE": "fake " + words},
-		StopGrace: 200 * time.Millisecond, StartTimeout: 20 * time.Second,
+		StopGrace: time.Second, StartTimeout: 20 * time.Second,
 	}
 }
 

@@ -77,8 +77,8 @@ func TestStopTellsWhatEndedTheServer(t *testing.T) {
 			cfg := config(t, words)
 			mark := marker(t)
 			cfg.Env["MARKER"] = mark
-			if want != "kill" {
-				cfg.StopGrace = 1500 * time.Millisecond // enough on a busy host too
+			if want == "kill" {
+				cfg.StopGrace = 100 * time.Millisecond
 			}
 			if _, err := m.Start(t.Context(), "s", cfg); err != nil {
 				t.Fatal(err)
