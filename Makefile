@@ -23,7 +23,7 @@ released = cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o 
 verify_released = build/bridgecheck verify --tools build --cell user --subject '$(SUBJECT)' --results '$(RESULTS)'
 
 .DEFAULT_GOAL := help
-.PHONY: help build doubles test lint verify case report list explain cases conformance gateways agents mutants doctor soak fuzz bench clean
+.PHONY: help build doubles test lint verify case report list explain cases conformance gateways agents mutants gate matrix doctor soak fuzz bench clean
 
 help: ## Show this help
 	@awk -F ':.*## ' \
@@ -98,6 +98,14 @@ agents: build ## Let real agents and real MCP servers work through the bridge (i
 mutants: build ## Demand that each planted fault is caught by every check that names it
 	build/bridgecheck mutants $(if $(ID),--id '$(ID)') $(if $(call on,FULL),--full)
 
+gate: build ## Judge a change of go-arapuca: make gate GO_ARAPUCA=./go-arapuca (or a version, commit, branch, pr:12)
+	CGO_ENABLED=0 go build -trimpath $(buildvcs) -o build/ ./ci/cmd/gate
+	@build/gate -go-arapuca '$(GO_ARAPUCA)' -arapuca '$(ARAPUCA)' -base '$(BASE)' -arapuca-base '$(ARAPUCA_BASE)' -results '$(RESULTS)/gate' \
+	  $(if $(filter-out ref-native,$(SUBJECT)),-subject '$(SUBJECT)') -- $(if $(ID),--id '$(ID)') $(if $(AREA),--area '$(AREA)') $(if $(PROFILE),--profile '$(PROFILE)')
+
+matrix: ## List the version matrix, or run one row of it in a container: make matrix ROW=3
+	@CGO_ENABLED=0 go run ./ci/cmd/matrix $(if $(ROW),-row '$(ROW)' -results '$(RESULTS)/matrix')
+
 doctor: build ## Tell what this host can enforce, and what is missing
 	@build/bridgecheck doctor
 
@@ -123,6 +131,7 @@ clean: ## Remove build/ and results/
 ##   SUBJECT   a known name or an executable that speaks the contract (ref-native)
 ##   ID AREA PROFILE   choose checks, as ID=ALW-002, AREA=ALW, PROFILE=bridge
 ##   TOOLS=build   case: what make agents has installed, for a check that needs it
+##   GO_ARAPUCA ARAPUCA   gate: the heads; BASE and ARAPUCA_BASE: what they began from
 ##   RESULTS   where verdicts and evidence go (results)
 ##   STRICT=1  anything this host cannot show counts as red, a missing engine too
 ##   FULL=1    mutants: run every check against every fault

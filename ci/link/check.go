@@ -26,6 +26,8 @@ type Request struct {
 	// History is a checkout of arapuca with its tags, for the lowest version that
 	// has what is missing; empty leaves that open.
 	History string
+	// PkgConfigPath is PKG_CONFIG_PATH for the question; empty is the caller's.
+	PkgConfigPath string
 }
 
 // Check compares. An error is that something could not be looked at.
@@ -43,7 +45,7 @@ func Check(ctx context.Context, q Request) (report.Link, error) {
 		l.Binding.Version = Describe(ctx, q.Binding)
 	}
 	if q.Library == "" {
-		if q.Library, l.Library.Version, err = findLibrary(ctx); err != nil {
+		if q.Library, l.Library.Version, err = findLibrary(ctx, q.PkgConfigPath); err != nil {
 			return l, err
 		}
 	}
@@ -75,9 +77,13 @@ func Describe(ctx context.Context, dir string) string {
 }
 
 // findLibrary asks pkg-config, which cgo asks too.
-func findLibrary(ctx context.Context) (path, version string, err error) {
+func findLibrary(ctx context.Context, where string) (path, version string, err error) {
 	ask := func(flag string) (string, error) {
-		out, err := exec.CommandContext(ctx, "pkg-config", flag, "arapuca").CombinedOutput()
+		cmd := exec.CommandContext(ctx, "pkg-config", flag, "arapuca")
+		if where != "" {
+			cmd.Env = append(os.Environ(), "PKG_CONFIG_PATH="+where)
+		}
+		out, err := cmd.CombinedOutput()
 		if err != nil {
 			return "", fmt.Errorf("pkg-config %s arapuca: %w: %s; install pkg-config and arapuca (make install there), and put its lib/pkgconfig into PKG_CONFIG_PATH",
 				flag, err, strings.TrimSpace(string(out)))

@@ -2,8 +2,12 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
+
+// ErrNothing says that a head has nothing that its base has not.
+var ErrNothing = errors.New("there is nothing to compare")
 
 // Base writes the commit into dir that the head's change began from: its merge
 // base with a branch. An empty branch is the default branch of the repository.
@@ -25,7 +29,7 @@ func Base(ctx context.Context, head Tree, branch, dir string) (Tree, error) {
 			return Tree{}, err
 		}
 		if changed == "" {
-			return Tree{}, fmt.Errorf("%s has nothing that %s has not: there is nothing to compare; commit the change, or name the base as BASE=REF", head.Source, branch)
+			return Tree{}, fmt.Errorf("%w: %s has nothing that %s has not; commit the change, or name the base as BASE=REF", ErrNothing, head.Source, branch)
 		}
 	}
 	return at(ctx, Source{Project: head.Source.Project, Kind: Ref, Value: commit}, head.Repository, commit, dir)
