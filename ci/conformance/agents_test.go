@@ -65,8 +65,10 @@ func TestJudge(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	n, with := keys([]llm.Request{
-		{Header: http.Header{"Authorization": {"Bearer a"}}}, {Header: http.Header{"X-Api-Key": {"a"}}},
-		{Header: http.Header{"X-Goog-Api-Key": {"b"}}}, {Header: http.Header{}},
+		{Header: http.Header{"Authorization": {"Bearer a"}}},
+		{Header: http.Header{"X-Api-Key": {"a"}}},
+		{Header: http.Header{"X-Goog-Api-Key": {"b"}}},
+		{Header: http.Header{}},
 	})
 	if n != 4 || with != "a b" {
 		t.Errorf("%d requests with %q", n, with)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -94,7 +95,7 @@ func (g gateway) carried(ctx context.Context, tools tools, dir string, server, p
 	if err != nil {
 		return nil, err
 	}
-	args := append(server[1:len(server):len(server)], "--http", address) // both fakes know it so
+	args := slices.Concat(server[1:], []string{"--http", address}) // both fakes know it so
 	cmd := exec.CommandContext(ctx, server[0], args...)
 	if err := cmd.Start(); err != nil {
 		return nil, err
