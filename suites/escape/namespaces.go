@@ -31,7 +31,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "11.7",
 	Needs:  []subject.Capability{subject.NetNS},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"namespaces-allowed", "init-traceable"},
+	Faults: []string{"namespaces-allowed", "unshare-unfiltered", "clone3-unfiltered", "mounts-allowed", "init-traceable"},
 	Why:    "In a user namespace of its own an agent has every capability again, and with it the kernel's largest surface.",
 }, []kit.Row[change]{
 	{Name: "unshare-user", Value: change{call: "unshare", filtered: true, words: []uint64{unix.CLONE_NEWUSER}}},

@@ -28,7 +28,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "11.8",
 	Needs:  []subject.Capability{subject.NetNS, subject.Connect},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"resolver-reachable"},
+	Faults: []string{"resolver-reachable", "host-netns-shared"},
 	Why:    "A name that is asked for carries data out, whether it resolves or not.",
 }, []kit.Row[lookup]{
 	{Name: "udp-loopback", Value: lookup{"udp", "127.0.0.1:53", []string{"ECONNREFUSED", "EACCES", "EPERM"}}},

@@ -24,7 +24,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "11.14",
 	Needs:  []subject.Capability{subject.PIDNS},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"terminal-kept", "terminal-typed-into", "typing-unfiltered"},
+	Faults: []string{"terminal-kept", "private-terminal-is-the-hosts", "terminal-typed-into", "typing-unfiltered"},
 	Why:    "Who can type into the terminal of a shell runs commands outside as its user.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "controlling", Value: func(ctx context.Context, t *kit.T) { controlling(ctx, t, &subject.Agent{}) }},

@@ -64,7 +64,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "7.10",
 	Needs:  []subject.Capability{subject.NetNS, subject.Events},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"isolation-given-up", "containment-weakened", "relay-dropped-in-silence", "policy-off-wins", "host-server-hosts-ignored", "read-only-overridden"},
+	Faults: []string{"isolation-given-up", "containment-weakened", "relay-dropped-in-silence", "policy-off-wins", "host-server-hosts-ignored", "read-only-overridden", "missing-path-skipped"},
 	Why:    "Who writes isolated means it; a warning in a log that nobody reads is not a refusal.",
 }, []kit.Row[weakened]{
 	{Name: "isolated-with-open-server", Value: weakened{names: "unbounded", spec: func(t *kit.T) subject.Spec {

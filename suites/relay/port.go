@@ -25,7 +25,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "4.1",
 	Needs:  []subject.Capability{subject.NetNS, subject.Connect, subject.Events},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"no-ipv6-listener"},
+	Faults: []string{"no-ipv6-listener", "lo-left-down"},
 	Why:    "An agent that asks its model in its first millisecond and is refused gives up, or works without its servers.",
 }, []kit.Row[family]{
 	{Name: "ipv4", Value: family{host: "127.0.0.1", v6: true}},

@@ -28,7 +28,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "4.7",
 	Needs:  []subject.Capability{subject.NetNS},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"relay-descriptor-leak"},
+	Faults: []string{"relay-descriptor-leak", "tunnel-descriptor-leak"},
 	Why:    "socat forks for each connection; a relay that forgets one descriptor for each lives for a thousand of them.",
 }, lines(), func(ctx context.Context, t *kit.T, way lay) {
 	l := way(ctx, t, upstream.RawEcho, subject.Spec{})
