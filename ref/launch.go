@@ -74,7 +74,7 @@ func (p *phase) launch(ctx context.Context) error {
 // fields are the specification's names for those of a sandbox.
 var fields = map[string]string{
 	"Path": "agent.path", "Env": "agent.env", "Cwd": "agent.cwd", "TTY": "agent.tty",
-	"RO": "paths.ro", "RW": "paths.rw", "Sockets": "paths", "Descriptors": "descriptors", "Limits": "limits", "Seccomp": "seccomp", "Dir": "paths.runtime",
+	"RO": "paths.ro", "RW": "paths.rw", "Sockets": "paths", "Descriptors": "descriptors", "Limits": "limits", "Seccomp": "seccomp", "Dir": "paths.runtime", "AllowedHosts": "allow",
 }
 
 // inSpec puts what the sandbox refuses into the terms of the specification.

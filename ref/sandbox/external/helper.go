@@ -35,7 +35,8 @@ type helper struct {
 }
 
 // startHelper starts the process with the agent's streams and reads what it is.
-func startHelper(ctx context.Context, cmd *exec.Cmd, stdin, stdout, stderr *os.File) (*helper, error) {
+// dir, unless empty, is for its temporary files.
+func startHelper(ctx context.Context, cmd *exec.Cmd, dir string, stdin, stdout, stderr *os.File) (*helper, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, &HelperError{fmt.Errorf("socketpair: %w", err)}
@@ -57,6 +58,12 @@ func startHelper(ctx context.Context, cmd *exec.Cmd, stdin, stdout, stderr *os.F
 	}
 	if stderr != nil {
 		cmd.Stderr = stderr
+	}
+	if dir != "" { // what it forgets there is removed all the same
+		if cmd.Env == nil {
+			cmd.Env = os.Environ()
+		}
+		cmd.Env = append(cmd.Env, "TMPDIR="+dir)
 	}
 	cmd.ExtraFiles = []*os.File{theirs} // controlFD
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -34,8 +34,8 @@ type Launcher struct {
 // ProxyPort or nothing; a field that the backend does not honour is refused.
 type Spec struct {
 	sandbox.Spec
-	// Dir is a directory of mode 0700 of the bridge's own, for sockets. It is
-	// without symbolic links and colons.
+	// Dir is a directory of mode 0700 of the bridge's own, for sockets and the
+	// helper's temporary files. It is without symbolic links and colons.
 	Dir string
 	// AllowedHosts are for a launcher with Hosts; none is an empty list, which
 	// allows nothing.
@@ -71,7 +71,7 @@ func (l *Launcher) About(ctx context.Context) (About, error) {
 	if err != nil {
 		return About{}, err
 	}
-	h, err := startHelper(ctx, l.Command(), nil, nil, said.write)
+	h, err := startHelper(ctx, l.Command(), "", nil, nil, said.write)
 	if err != nil {
 		return About{}, said.explain(err)
 	}

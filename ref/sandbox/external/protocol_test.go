@@ -18,7 +18,7 @@ import (
 
 // script is a helper that a shell plays.
 func script(ctx context.Context, text string) (*helper, error) {
-	return startHelper(ctx, exec.Command("/bin/sh", "-c", text), nil, nil, nil)
+	return startHelper(ctx, exec.Command("/bin/sh", "-c", text), "", nil, nil, nil)
 }
 
 const (
@@ -223,7 +223,13 @@ func TestEnds(t *testing.T) {
 // The end of the stream is what a bridge leaves that was killed.
 func TestEndOfStream(t *testing.T) {
 	box, all := waiting(t)
-	if err := syscall.Shutdown(int(box.helper.stream.Fd()), syscall.SHUT_RDWR); err != nil {
+	box.helper.mu.Lock()
+	conn, err := box.helper.stream.SyscallConn()
+	box.helper.mu.Unlock()
+	if err == nil {
+		err = conn.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), syscall.SHUT_RDWR) })
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := box.Wait(); err == nil {

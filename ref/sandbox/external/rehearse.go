@@ -45,7 +45,7 @@ func (l *Launcher) rehearse(ctx context.Context, about About, s Spec, launch Lau
 		return nil, err
 	}
 	launch.Args = []string{witnessRole, string(text)}
-	f, err := l.play(ctx, launch)
+	f, err := l.play(ctx, s.Dir, launch)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s *stage) reply(ctx context.Context, conn net.Conn) {
 }
 
 // play launches the witness and gives what it saw.
-func (l *Launcher) play(ctx context.Context, launch Launch) (f facts, err error) {
+func (l *Launcher) play(ctx context.Context, dir string, launch Launch) (f facts, err error) {
 	out, err := newCapture()
 	if err != nil {
 		return f, err
@@ -149,7 +149,7 @@ func (l *Launcher) play(ctx context.Context, launch Launch) (f facts, err error)
 		out.text()
 		return f, err
 	}
-	how, err := l.perform(ctx, launch, out.write, said.write)
+	how, err := l.perform(ctx, dir, launch, out.write, said.write)
 	saw, words := out.text(), said.text()
 	if err != nil {
 		if helper, ok := errors.AsType[*HelperError](err); ok && words != "" {
@@ -166,8 +166,8 @@ func (l *Launcher) play(ctx context.Context, launch Launch) (f facts, err error)
 }
 
 // perform is one launch from beginning to end.
-func (l *Launcher) perform(ctx context.Context, launch Launch, stdout, stderr *os.File) (how string, err error) {
-	h, err := startHelper(ctx, l.Command(), nil, stdout, stderr)
+func (l *Launcher) perform(ctx context.Context, dir string, launch Launch, stdout, stderr *os.File) (how string, err error) {
+	h, err := startHelper(ctx, l.Command(), dir, nil, stdout, stderr)
 	if err != nil {
 		return "", err
 	}

@@ -37,7 +37,7 @@ func (l *Launcher) ready(ctx context.Context, s Spec, launch Launch, layers map[
 	box := &Sandbox{layers: layers, launch: launch, done: make(chan struct{})}
 	if box.unrun = unrunnable(launch.Path); box.unrun == 0 {
 		var err error
-		if box.helper, err = startHelper(ctx, l.Command(), s.Stdin, s.Stdout, s.Stderr); err != nil {
+		if box.helper, err = startHelper(ctx, l.Command(), s.Dir, s.Stdin, s.Stdout, s.Stderr); err != nil {
 			return nil, err
 		}
 	}
