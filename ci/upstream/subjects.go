@@ -57,12 +57,7 @@ func (b Build) Subjects(ctx context.Context, out string) (*report.Link, error) {
 		return nil, err
 	}
 	if isDouble {
-		for _, name := range b.Names {
-			if err := b.compile(ctx, "./cmd/"+name+"-double", filepath.Join(out, name), "CGO_ENABLED=0"); err != nil {
-				return nil, err
-			}
-		}
-		return nil, nil
+		return nil, b.compileAll(ctx, out, "-double", "CGO_ENABLED=0")
 	}
 	l, err := b.check(ctx)
 	if err != nil {
@@ -71,10 +66,8 @@ func (b Build) Subjects(ctx context.Context, out string) (*report.Link, error) {
 	if err := report.WriteLink(out, l); err != nil || !l.OK() {
 		return &l, err
 	}
-	for _, name := range b.Names {
-		if err := b.compile(ctx, "./cmd/"+name, filepath.Join(out, name), "CGO_ENABLED=1"); err != nil {
-			return &l, err
-		}
+	if err := b.compileAll(ctx, out, "", "CGO_ENABLED=1"); err != nil {
+		return &l, err
 	}
 	return &l, b.copyWrapper(out)
 }
@@ -110,6 +103,24 @@ func (b Build) pkgConfigPath() string {
 		return os.Getenv("PKG_CONFIG_PATH")
 	}
 	return filepath.Join(b.Prefix, "lib", "pkgconfig") + ":" + filepath.Join(b.Prefix, "lib64", "pkgconfig")
+}
+
+// compileAll builds the subjects, and beside each the program that asks go-arapuca
+// itself.
+func (b Build) compileAll(ctx context.Context, out, suffix, cgo string) error {
+	ask := filepath.Join(out, "ara")
+	if err := b.compile(ctx, "./cmd/ara"+suffix, ask, cgo); err != nil {
+		return err
+	}
+	for _, name := range b.Names {
+		if err := b.compile(ctx, "./cmd/"+name+suffix, filepath.Join(out, name), cgo); err != nil {
+			return err
+		}
+		if err := copyFile(ask, filepath.Join(out, name+"-ara")); err != nil {
+			return fmt.Errorf("copy the program that asks go-arapuca: %w", err)
+		}
+	}
+	return nil
 }
 
 // compile builds one command with go-arapuca replaced by the binding.
