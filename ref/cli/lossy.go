@@ -15,14 +15,15 @@ var errOut = &lossy{out: os.Stderr}
 
 // lossy writes whole lines that nothing depends on. A line that is not taken
 // within patience holds its writer up no longer, and those after it are dropped
-// and counted until it is taken: a reader that has stopped reading costs the
-// bridge one wait.
+// and counted until it is taken. Each such wait is half as long as the one
+// before: a reader that is slow for good costs the bridge two of the first.
 type lossy struct {
 	out io.Writer
 
 	mu    sync.Mutex
 	stuck chan struct{} // closed when the write that nobody waits for is done
 	lost  int
+	waits int // that were in vain
 }
 
 // Write never fails: there is nobody else to tell.
@@ -48,12 +49,13 @@ func (l *lossy) Write(line []byte) (int, error) {
 		defer close(done)
 		_, _ = l.out.Write(text)
 	}()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(max(patience>>l.waits, time.Millisecond))
 	defer timer.Stop()
 	select {
 	case <-done:
 	case <-timer.C:
 		l.stuck = done
+		l.waits++
 	}
 	return len(line), nil
 }

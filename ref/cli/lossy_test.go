@@ -8,12 +8,13 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// One wait for a reader that has stopped; what it misses is counted, and nothing
-// comes twice or torn.
+// A reader that has stopped is waited for once; what it misses is counted, and
+// nothing comes twice or torn.
 func TestLossy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -35,6 +36,26 @@ func TestLossy(t *testing.T) {
 		if text, want := <-got, "first\nrefbridge: 2 messages were lost here, since nobody read them\nfourth\nfifth\n"; text != want {
 			t.Errorf("%q, want %q", text, want)
 		}
+	})
+}
+
+// A reader that takes a line now and then does not hold each of them up.
+func TestLossySlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		l := &lossy{out: w}
+		begun := time.Now()
+		for range 200 {
+			_, _ = l.Write([]byte("line\n"))
+			if _, err := r.Read(make([]byte, 1<<10)); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if took := time.Since(begun); took > 3*patience {
+			t.Errorf("200 lines took %v", took)
+		}
+		_ = w.Close()
 	})
 }
 
