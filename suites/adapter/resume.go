@@ -17,6 +17,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "8.14",
 	Needs:  []subject.Capability{subject.HostServers, subject.RelayPorts},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
+	Faults: []string{"notifications-kept-to-resume"},
 	Why:    "A laptop that sleeps drops its connections; the answer to a long call must not be lost with one.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "call", Value: resumeCall},
@@ -42,6 +43,9 @@ func resumeCall(ctx context.Context, t *kit.T) {
 func missed(ctx context.Context, t *kit.T, agent *kit.Agent, session kit.Endpoint, last string) {
 	t.Attempt("the event has an id", last, kit.Differ(""))
 	agent.Close(ctx, "call")
+	for range 20 { // a client that has more to say meanwhile, none of it with an answer
+		session.Post(ctx, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"none","progress":1}}`)
+	}
 	session.Post(ctx, `{"jsonrpc":"2.0","method":"notifications/go on"}`)
 	t.Attempt("the stream is resumed", session.With("Last-Event-ID", last).Open(ctx, "resumed", "GET", ""), kit.BeStatus(200))
 	t.Attempt("what was missed", agent.Event(ctx, "resumed").Text, kit.Be(note("2")))
