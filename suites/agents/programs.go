@@ -24,7 +24,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "10.6",
 	Needs:  []subject.Capability{subject.Seccomp},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"socketpair-refused", "strict-for-baseline"},
+	Faults: []string{"socketpair-refused", "strict-for-baseline", "dev-fd-missing", "dev-shm-missing"},
 	Why:    "A sandbox in which the tools of an agent break is switched off.",
 }, inEachProfile(), func(ctx context.Context, t *kit.T, w work) { w.do(ctx, t) })
 

@@ -32,7 +32,7 @@ var _ = kit.Table(catalog.Case{
 	Needs:   []subject.Capability{subject.Landlock},
 	Host:    []catalog.HostFact{catalog.HostLandlock},
 	RowHost: []catalog.HostFact{catalog.HostRoot, catalog.HostTwoUIDs},
-	Faults:  []string{"host-files-shown", "read-only-ignored", "planted-link-followed"},
+	Faults:  []string{"host-files-shown", "read-only-ignored", "planted-link-followed", "shadow-shown"},
 	Why:     "An agent works on a checkout; the keys of its user lie two folders beside it.",
 }, []kit.Row[access]{
 	{Name: "read", Value: access{op: attempt.OpReadFile, path: "/secret/file"}},

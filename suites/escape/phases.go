@@ -20,7 +20,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "11.12",
 	Needs:  []subject.Capability{subject.HostServers},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"any-name-leads-to-a-server", "token-shared", "model-door-open"},
+	Faults: []string{"any-name-leads-to-a-server", "token-shared", "model-door-open", "host-netns-shared", "model-key-in-environment"},
 	Why:    "Two agents of one user at the same time are the rule; what one may do the other need not.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "port", Value: foreignPort},

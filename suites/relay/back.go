@@ -17,7 +17,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "4.6",
 	Needs:  []subject.Capability{subject.NetNS, subject.Events},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"relay-never-recovers"},
+	Faults: []string{"relay-never-recovers", "gone-host-told-as-refused"},
 	Why:    "Servers are restarted while agents run.",
 }, []kit.Row[func(context.Context, *kit.T)]{
 	{Name: "proxy", Value: hostComesBack},
