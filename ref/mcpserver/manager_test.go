@@ -115,7 +115,7 @@ func TestHealthTellsHungFromDead(t *testing.T) {
 	}
 	events.await(t, "server-exited", `"dead"`, `"code":3`)
 	check := func(name string) error {
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		return m.HealthCheck(ctx, name)
 	}
@@ -133,12 +133,13 @@ func TestHealthTellsHungFromDead(t *testing.T) {
 
 func TestHangingServerIsReportedUnasked(t *testing.T) {
 	t.Parallel()
-	m, events, _ := newManager(t, func(o *mcpserver.Options) { o.HealthEvery = 50 * time.Millisecond })
+	const every = 800 * time.Millisecond // also how long a healthy server may take
+	m, events, _ := newManager(t, func(o *mcpserver.Options) { o.HealthEvery = every })
 	start(t, m, "good", "")
 	hung := start(t, m, "hung", "")
 	go post(httpClient(t, hung), session(t, hung), `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hang-all"}}`)
 	events.await(t, "server-unhealthy", `"hung"`, `"reason":"hung"`)
-	time.Sleep(200 * time.Millisecond) // several more checks
+	time.Sleep(2 * every) // two more checks or three
 	if n := strings.Count(events.String(), "server-unhealthy"); n != 1 {
 		t.Errorf("%d reports:\n%s", n, events)
 	}
