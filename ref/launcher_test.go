@@ -174,7 +174,7 @@ func TestDescribeLauncher(t *testing.T) {
 		limits   ref.DeclaredLimits
 		has, not []string
 	}{
-		{false, nil, "ref-fake", ref.DeclaredLimits{Connections: 64, IdleSeconds: 300, HeadBytes: 64 << 10},
+		{false, nil, "ref-fake", ref.DeclaredLimits{Connections: 63, IdleSeconds: 300, HeadBytes: 64 << 10},
 			[]string{"netns", "pidns", "connect", "absolute-form", "virtual-names", "host-servers", "model-route", "landlock", "fallback"},
 			[]string{"relay", "ipv6", "unix-door", "tty", "fd-clean", "limits", "foreign-relay"}},
 		{true, nil, "ref-fake-hosts", ref.DeclaredLimits{Connections: 64, IdleSeconds: 300, HeadBytes: 2048},

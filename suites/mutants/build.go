@@ -15,6 +15,11 @@ type Builder struct {
 	Root    string // the module's root, absolute
 	Package string // what is built, as ./ref/cmd/refbridge
 	Out     string // absolute
+	// Dir is the folder of the module that Package is of, from Root; empty is Root.
+	Dir string
+	// Companion is a package of the program that stands beside the subject, as its
+	// file with -ara; empty is none.
+	Companion string
 }
 
 // Build applies the fault and builds it; the binary is Out/NAME/ with the
@@ -102,12 +107,19 @@ func (b Builder) compile(ctx context.Context, dir string, overlay map[string]str
 		return "", fmt.Errorf("write overlay: %w", err)
 	}
 	binary := filepath.Join(dir, filepath.Base(b.Package))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-overlay", overlayFile, "-o", binary, b.Package)
-	cmd.Dir = b.Root
+	if err := b.link(ctx, overlayFile, binary, b.Package); err != nil || b.Companion == "" {
+		return binary, err
+	}
+	return binary, b.link(ctx, overlayFile, binary+"-ara", b.Companion)
+}
+
+func (b Builder) link(ctx context.Context, overlayFile, binary, pkg string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-overlay", overlayFile, "-o", binary, pkg)
+	cmd.Dir = filepath.Join(b.Root, b.Dir)
 	// The compiler and the linker do not live long enough to need a collector soon.
 	cmd.Env = append([]string{"GOGC=400"}, append(os.Environ(), "CGO_ENABLED=0")...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w:\n%s", err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("go build: %w:\n%s", err, strings.TrimSpace(string(out)))
 	}
-	return binary, nil
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -34,6 +35,10 @@ type Fault struct {
 	// With are parts that several faults share: lists of edits in
 	// faults/parts/NAME.yaml.
 	With []string `yaml:"with,omitempty"`
+	// Double is a word of the doubles of arapuca that they do, instead of an edit.
+	Double string `yaml:"double,omitempty"`
+	// Subject is the one on a double that does it; empty is [DoubleSubject].
+	Subject string `yaml:"subject,omitempty"`
 	// Cases are the checks (ALW-012), or rows (ALW-012.cgnat), that must turn
 	// red.
 	Cases []string `yaml:"cases"`
@@ -49,7 +54,27 @@ type Edit struct {
 }
 
 // edits are all edits of the fault.
-func (f Fault) edits() []Edit { return append([]Edit{f.Edit}, f.Also...) }
+func (f Fault) edits() []Edit {
+	if f.Double != "" {
+		return []Edit{{"ref/arapuca/double/behaviour/behaviour.go", planted + `""`, planted + strconv.Quote(f.Double)}}
+	}
+	return append([]Edit{f.Edit}, f.Also...)
+}
+
+// planted is the line of the doubles that says what they do unasked.
+const planted = "const planted = "
+
+// DoubleSubject is the subject that most words of the doubles are tried on.
+const DoubleSubject = "ref-arapuca-double"
+
+// On is the subject on a double that has the fault, empty for a fault of the
+// reference bridge.
+func (f Fault) On() string {
+	if f.Double != "" && f.Subject == "" {
+		return DoubleSubject
+	}
+	return f.Subject
+}
 
 // Load reads the faults that are compiled in, by name.
 func Load() ([]Fault, error) { return LoadFS(files) }
@@ -132,6 +157,10 @@ func (f Fault) validate() error {
 		return errors.New("why is missing; say what a bridge with this fault does wrong")
 	case len(f.Cases) == 0:
 		return errors.New("cases is empty; a fault that no check must catch proves nothing")
+	case f.Double != "" && (f.Edit != Edit{} || len(f.Also) > 0):
+		return errors.New("double and an edit exclude each other")
+	case f.Double == "" && f.Subject != "":
+		return errors.New("subject is for a fault of a double")
 	}
 	for _, e := range f.edits() {
 		switch {

@@ -47,3 +47,30 @@ func read(t *testing.T, path string) string {
 	}
 	return string(data)
 }
+
+// TestOptionalProfile: one that is about something that the subject has not is
+// left out, and one of whose checks a single one applies is judged.
+func TestOptionalProfile(t *testing.T) {
+	for _, tt := range []struct {
+		optional bool
+		states   []report.State
+		judged   int
+	}{
+		{true, []report.State{report.NotApplicable, report.NotApplicable}, 0},
+		{true, []report.State{report.NotApplicable, report.Passed}, 1},
+		{false, []report.State{report.NotApplicable, report.NotApplicable}, 1},
+	} {
+		o := options()
+		o.Selection = []string{"ALW-001", "ALW-002", "LIF-014"}
+		o.Profiles = []report.Profile{{Name: "p", Why: "w", Optional: tt.optional, Required: o.Selection[:2]}}
+		results := []report.Result{passed("LIF-014", "")}
+		for i, state := range tt.states {
+			r := passed(o.Selection[i], "")
+			r.State = state
+			results = append(results, r)
+		}
+		if v := report.Judge([]report.Facts{shard("user", results...)}, o); len(v.Profiles) != tt.judged {
+			t.Errorf("%+v: %d profiles judged: %+v", tt, len(v.Profiles), v.Problems)
+		}
+	}
+}

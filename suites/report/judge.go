@@ -31,6 +31,9 @@ func Judge(facts []Facts, opts Options) Verdict {
 	}
 	j.checkRan(v)
 	for _, p := range opts.Profiles {
+		if p.Optional && !applies(p, v) {
+			continue
+		}
 		v.Profiles = append(v.Profiles, j.judgeProfile(p, v))
 	}
 	v.Problems = j.problems

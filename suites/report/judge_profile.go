@@ -1,6 +1,10 @@
 package report
 
-import "bridgecheck/suites/catalog"
+import (
+	"slices"
+
+	"bridgecheck/suites/catalog"
+)
 
 // judgeProfile makes a result of the profile's frozen ids. Other checks are
 // shown in the report and do not score.
@@ -37,6 +41,14 @@ func (j *judge) judgeProfile(p Profile, v Verdict) ProfileVerdict {
 		lower(InvalidRun, "none of its checks ran")
 	}
 	return pv
+}
+
+// applies tells whether at least one check of the profile is about the subject.
+func applies(p Profile, v Verdict) bool {
+	return slices.ContainsFunc(p.Required, func(id string) bool {
+		c, ok := v.Case(id)
+		return !ok || c.Outcome != NA
+	})
 }
 
 // standingOf is the best a profile can be with one such required check.

@@ -14,6 +14,9 @@ type Profile struct {
 	Name string `json:"name"`
 	// Why is the question, in a sentence.
 	Why string `json:"why"`
+	// Optional leaves the profile out where none of its checks applies: it is about
+	// something that most subjects have not.
+	Optional bool `json:"optional"`
 	// Core are the capabilities without which the profile cannot be conformant.
 	Core []subject.Capability `json:"core"`
 	// Required are the ids that score; a check that is not among them is run

@@ -104,6 +104,9 @@ func lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, nil
 	}
+	if host == "localhost" { // RFC 6761, section 6.3
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
+	}
 	// A trailing dot keeps the search list out.
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", host+".")
 }

@@ -22,6 +22,7 @@ import (
 	_ "bridgecheck/suites/adapter"
 	_ "bridgecheck/suites/agents"
 	_ "bridgecheck/suites/allowlist"
+	_ "bridgecheck/suites/arapuca"
 	_ "bridgecheck/suites/claims"
 	_ "bridgecheck/suites/escape"
 	_ "bridgecheck/suites/fallback"
