@@ -99,7 +99,7 @@ func (f *mutantsFlags) on(ctx context.Context, builder mutants.Builder, faults [
 		return nil
 	}
 	return f.report(dir, mutants.Run(ctx, builder, faults, wrongs, verifier(bin, dir), mutants.Options{
-		All: ids(catalog.All()), Full: f.full, Parallel: f.parallel,
+		All: ids(selection{}.offered(catalog.All())), Full: f.full, Parallel: f.parallel,
 		Sentinels: sentinels,
 		Done:      func(k mutants.Kill) { fmt.Printf("%-8s %s\n", caught(k), k.Name) },
 	}))
