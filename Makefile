@@ -110,7 +110,7 @@ doctor: build ## Tell what this host can enforce, and what is missing
 	@build/bridgecheck doctor
 
 soak: build ## End phases in every way for SOAK, and demand that nothing is left
-	build/bridgecheck soak --subject '$(SUBJECT)' --for '$(SOAK)'
+	build/bridgecheck soak --subject '$(SUBJECT)' --for '$(SOAK)'$(if $(SEED), --seed '$(SEED)')
 
 fuzz: ## Run each fuzz target for FUZZTIME
 	@set -e; for file in $$(grep -rl '^func Fuzz' --include='*_test.go' $(go_folders)); do \
@@ -137,3 +137,4 @@ clean: ## Remove build/ and results/
 ##   FULL=1    mutants: run every check against every fault
 ##   FUZZTIME  how long each fuzz target runs (10s)
 ##   SOAK      how long the soak lasts (10m)
+##   SEED      which soak: the same number brings the same ends in the same order
