@@ -203,7 +203,11 @@ func (p *phase) layers() map[string]string {
 	if p.box != nil {
 		maps.Copy(all, p.box.Layers())
 	}
-	maps.Copy(all, p.plan.Layers)
+	for name, planned := range p.plan.Layers {
+		if p.opt.Launcher == nil || all[name] != "on" { // one that was seen and not asked for is there
+			all[name] = planned
+		}
+	}
 	return all
 }
 

@@ -20,6 +20,7 @@ type Process interface {
 	Signal(sig syscall.Signal) error
 	// Kill ends all that belongs to the agent; it may be called at any time.
 	Kill() error
-	// Wait returns when nothing is left: no process, socket or directory.
+	// Wait returns when nothing is left: no process, socket or directory. The error
+	// is a *Failed where the launch turns out to have failed.
 	Wait() (Exited, error)
 }

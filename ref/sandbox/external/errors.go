@@ -57,23 +57,29 @@ var stages = []struct{ word, stage string }{
 	{"namespace", sandbox.StageClone},
 }
 
-// died is a rehearsal in which the program did not come to say anything: the
-// last words on stderr are all that there is. Without an errno in them it is no
-// failure that a weaker sandbox would answer.
-func died(how, said string) error {
-	last := strings.ToLower(lastLines(said))
-	stage := sandbox.StageAgent
+// FailureIn makes a failure of what a program said on stderr before it gave up:
+// the stage and the errno are those that its last words speak of. Without an errno
+// it is no failure that a weaker sandbox would answer.
+func FailureIn(said string) *Failed {
+	f := &Failed{Stage: sandbox.StageInit, Reason: lastLines(said)}
+	words := strings.ToLower(f.Reason)
 	for _, s := range stages {
-		if strings.Contains(last, s.word) {
-			stage = s.stage
+		if strings.Contains(words, s.word) {
+			f.Stage = s.stage
 			break
 		}
 	}
-	text := "the rehearsal ended with " + how
-	if last != "" {
-		text += ": " + lastLines(said)
+	if errno := errnoIn(words); errno != 0 {
+		f.Errno = unix.ErrnoName(errno)
 	}
-	return sandbox.NewFailure(stage, withErrno(text, errnoIn(last)))
+	return f
+}
+
+// died is a rehearsal in which the program did not come to say anything.
+func died(how, said string) error {
+	f := FailureIn(said)
+	f.Reason = strings.TrimSuffix("the rehearsal ended with "+how+": "+f.Reason, ": ")
+	return report{Failed: f}.error()
 }
 
 // errnoIn finds the errno that a text speaks of, in the words of strerror(3).

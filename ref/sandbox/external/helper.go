@@ -34,8 +34,13 @@ type helper struct {
 	last   *time.Timer // ends the process
 }
 
+// maxTemporary is the length of a directory in which a backend has room for a
+// directory of its own with a socket in it: the kernel takes 107 bytes, unix(7),
+// and arapuca-connect-proxy-XXXXXX/connect.sock has 41.
+const maxTemporary = 107 - 48
+
 // startHelper starts the process with the agent's streams and reads what it is.
-// dir, unless empty, is for its temporary files.
+// dir is for its temporary files, unless it is empty or too long for that.
 func startHelper(ctx context.Context, cmd *exec.Cmd, dir string, stdin, stdout, stderr *os.File) (*helper, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -59,7 +64,7 @@ func startHelper(ctx context.Context, cmd *exec.Cmd, dir string, stdin, stdout, 
 	if stderr != nil {
 		cmd.Stderr = stderr
 	}
-	if dir != "" { // what it forgets there is removed all the same
+	if dir != "" && len(dir) <= maxTemporary { // what it forgets there is removed all the same
 		if cmd.Env == nil {
 			cmd.Env = os.Environ()
 		}

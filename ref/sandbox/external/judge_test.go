@@ -132,9 +132,9 @@ func TestDied(t *testing.T) {
 		"arapuca: landlock: restrict: Function not implemented (os error 38)":                     {sandbox.StageLandlock, unix.ENOSYS},
 		"arapuca: seccomp: Invalid argument (os error 22)":                                        {sandbox.StageSeccomp, unix.EINVAL},
 		"arapuca: cgroups: no controllers: limits cannot be enforced":                             {sandbox.StageLimits, 0},
-		"something about permission denied":                                                       {sandbox.StageAgent, unix.EACCES},
-		"":                                                                                        {sandbox.StageAgent, 0},
-		strings.Repeat("unshare: Operation not permitted\n", 1) + strings.Repeat("other\n", 2000): {sandbox.StageAgent, 0},
+		"something about permission denied":                                                       {sandbox.StageInit, unix.EACCES},
+		"":                                                                                        {sandbox.StageInit, 0},
+		strings.Repeat("unshare: Operation not permitted\n", 1) + strings.Repeat("other\n", 2000): {sandbox.StageInit, 0},
 	} {
 		failure, ok := errors.AsType[*sandbox.Failure](died("code 1", said))
 		if !ok || failure.Stage != want.stage || failure.Errno != want.errno {

@@ -3,6 +3,7 @@ package external
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"sync"
@@ -72,7 +73,7 @@ func (s *server) serve() int {
 	}
 	exited, err := p.Wait()
 	if err != nil {
-		return s.tell(report{Failed: &Failed{Stage: StageBackend, Reason: "wait for the agent: " + err.Error()}})
+		return s.tell(refusal(fmt.Errorf("wait for the agent: %w", err)))
 	}
 	return s.tell(report{Exited: &exited})
 }
@@ -84,7 +85,7 @@ func (s *server) tell(r report) int {
 	return 0
 }
 
-// refusal is the report of an error of Launch.
+// refusal is the report of an error.
 func refusal(err error) report {
 	if r, ok := errors.AsType[*Refused](err); ok {
 		return report{Refused: r}
