@@ -76,3 +76,28 @@ func resultOf(v report.Verdict) (result, because string) {
 	}
 	return Red, strings.Join(red, ", ")
 }
+
+// State is what became of a row.
+type State struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+	// Red is nil when the row left no results.
+	Red     *bool  `json:"red"`
+	Because string `json:"because"`
+}
+
+// Status tells what became of each row, by the folders below dir.
+func Status(rows []Row, dir string) ([]State, error) {
+	states := make([]State, len(rows))
+	for i, row := range rows {
+		states[i] = State{Name: row.Name, Why: row.Why}
+		result, err := report.ReadRow(filepath.Join(dir, row.Name))
+		if err != nil {
+			return nil, err
+		}
+		if result != nil {
+			states[i].Red, states[i].Because = &result.Red, result.Because
+		}
+	}
+	return states, nil
+}

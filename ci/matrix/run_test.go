@@ -170,6 +170,22 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+func TestStatus(t *testing.T) {
+	dir := t.TempDir()
+	for _, r := range []report.Row{{Name: "a", Red: true, Because: "red"}, {Name: "b"}} {
+		if err := os.MkdirAll(filepath.Join(dir, r.Name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := report.WriteRow(filepath.Join(dir, r.Name), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	states, err := Status([]Row{{Name: "a"}, {Name: "b"}, {Name: "c"}}, dir)
+	if err != nil || len(states) != 3 || states[0].Red == nil || !*states[0].Red || states[1].Red == nil || *states[1].Red || states[2].Red != nil {
+		t.Errorf("%+v, %v", states, err)
+	}
+}
+
 func TestCheckHost(t *testing.T) {
 	const restrict, enforce = "proc/sys/kernel/apparmor_restrict_unprivileged_userns", "sys/fs/selinux/enforce"
 	for _, tt := range []struct {

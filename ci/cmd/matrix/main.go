@@ -1,7 +1,8 @@
 // Command matrix lists the rows of ci/matrix.yaml, or runs one.
 //
 //	matrix                              the rows, as a person reads them
-//	matrix -json                        as a job matrix: {"include": [...]}
+//	matrix -json [-without selinux]     as a job matrix: {"include": [...]}
+//	matrix -status DIR                  what became of each, as JSON; red is null without results
 //	matrix -row N|NAME -results DIR     build, judge, leave one folder of results
 //
 // A run exits with 0 when the row is as expected or only informs, 1 when it is
@@ -43,6 +44,8 @@ func main() {
 func run(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("matrix", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "print the rows as a job matrix")
+	without := flags.String("without", "", "with -json: leave out the rows that need this of a host")
+	status := flags.String("status", "", "tell what became of each row, by the results below this folder")
 	row := flags.String("row", "", "run the row with this number, from 0, or name")
 	results := flags.String("results", "results/matrix", "folder for the folders of results")
 	engine := flags.String("engine", "", "docker or podman (default: the one in PATH)")
@@ -65,13 +68,20 @@ func run(ctx context.Context, args []string) (int, error) {
 	case *row != "":
 		return runRow(ctx, rows, *row, *engine, matrix.Runner{Repository: ".", Results: *results, Log: os.Stdout, BuildArgs: buildArgs})
 	case *asJSON:
-		return 0, json.NewEncoder(os.Stdout).Encode(jobs(rows))
+		return 0, json.NewEncoder(os.Stdout).Encode(jobs(rows, *without))
+	case *status != "":
+		states, err := matrix.Status(rows, *status)
+		if err != nil {
+			return report.ExitHarness, err
+		}
+		return 0, json.NewEncoder(os.Stdout).Encode(states)
 	}
 	return 0, list(rows)
 }
 
-// jobs is the form that a workflow expands into one job for each row.
-func jobs(rows []matrix.Row) map[string]any {
+// jobs is the form that a workflow expands into one job for each row. The index is
+// that of the whole matrix, whatever is left out.
+func jobs(rows []matrix.Row, without string) map[string]any {
 	type job struct {
 		Index int `json:"index"`
 		matrix.Row
@@ -79,9 +89,11 @@ func jobs(rows []matrix.Row) map[string]any {
 		SELinux    bool `json:"selinux"`
 		Restricted bool `json:"restricted"`
 	}
-	include := make([]job, len(rows))
+	include := []job{}
 	for i, r := range rows {
-		include[i] = job{i, r, slices.Contains(r.Host, matrix.SELinux), slices.Contains(r.Host, matrix.UsernsRestricted)}
+		if !slices.Contains(r.Host, without) {
+			include = append(include, job{i, r, slices.Contains(r.Host, matrix.SELinux), slices.Contains(r.Host, matrix.UsernsRestricted)})
+		}
 	}
 	return map[string]any{"include": include}
 }
