@@ -19,11 +19,12 @@ var _ = kit.Table(catalog.Case{
 	Host:   []catalog.HostFact{catalog.HostUserNS},
 	Faults: []string{"agent-told-isolated", "mode-not-logged"},
 	Why:    "Who runs the agent and the agent itself must know when it is weaker than usual.",
-}, []kit.Row[string]{
-	{Name: "connect", Value: ""},
-	{Name: "shared-network", Value: "shared"},
-}, func(ctx context.Context, t *kit.T, network string) {
-	phase := t.Start(ctx, subject.Spec{Network: network})
+}, []kit.Row[weaker]{
+	{Name: "connect"},
+	{Name: "shared-network", Value: weaker{spec: subject.Spec{Network: "shared"}}},
+	{Name: "no-namespace", Value: weaker{spec: subject.Spec{Policy: "prefer"}, knob: "max-user-ns=0"}},
+}, func(ctx context.Context, t *kit.T, w weaker) {
+	phase := t.Start(ctx, w.spec, kit.WithKnob(w.knob))
 	t.Control("the phase runs", phase.Fate(ctx), kit.Be("the agent runs"))
 	t.Attempt("the first event", phase.Events("")[0].Kind, kit.Be(subject.EventMode))
 	told := phase.Mode(ctx)

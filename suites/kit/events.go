@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 
 	"bridgecheck/suites/subject"
 
@@ -48,6 +49,20 @@ func (p *Phase) Events(kind string) []subject.Event {
 		}
 	}
 	return of
+}
+
+// levels are the levels of isolation that the phases of the check were told to
+// have, each once.
+func (t *T) levels() []string {
+	var all []string
+	for _, p := range t.phases {
+		for _, e := range p.Events(subject.EventMode) {
+			if e.Level != "" && !slices.Contains(all, e.Level) {
+				all = append(all, e.Level)
+			}
+		}
+	}
+	return all
 }
 
 // AwaitEvent waits for an event of the kind for which match is true (any when

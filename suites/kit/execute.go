@@ -30,6 +30,7 @@ type T struct {
 	pids    map[int]bool // the harness's own probes
 	knobs   []string     // that were found to have an effect
 	last    *made        // the last attempt inside
+	phases  []*Phase
 }
 
 // Subject is the description of the subject under test.
@@ -61,7 +62,7 @@ func (r *run) after(spec ginkgo.SpecReport) {
 	}
 	res := &t.result
 	res.State, res.Reason = t.outcome(spec)
-	res.At = place(spec)
+	res.At, res.Levels = place(spec), t.levels()
 	res.TookMS = float64(spec.RunTime.Microseconds()) / 1000
 	if res.State == report.Failed || res.State == report.Errored {
 		res.Evidence = t.writeEvidence(spec)

@@ -129,6 +129,7 @@ func (t *T) Start(ctx context.Context, spec subject.Spec, options ...Option) *Ph
 	}
 	ginkgo.DeferCleanup(p.end)
 	t.evidence(p)
+	t.phases = append(t.phases, p)
 	if s.spec.Agent != nil && s.spec.Agent.Path == t.run.cfg.Probe {
 		p.Agent = newAgent(t, "in the sandbox", p.Stdin, p.Stdout)
 		p.Agent.ended = p.fate

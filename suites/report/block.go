@@ -19,6 +19,7 @@ func Block(v Verdict, c CaseVerdict, dir string) string {
 		fmt.Fprintf(&b, "%s %s\n", rowID(c, r), c.Title)
 		line("requires", fmt.Sprintf("%s (%s)", c.Must, c.Clause))
 		line("subject", subjectLine(v, r.Cell))
+		line("level", strings.Join(r.Levels, ", "))
 		for _, l := range blockRow(r) {
 			b.WriteString(l + "\n")
 		}

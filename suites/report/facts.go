@@ -56,10 +56,13 @@ type Result struct {
 	// Uses are the claimed capabilities that the check needed.
 	Uses []subject.Capability `json:"uses,omitempty"`
 	// Lacks is what the cell is without, of a blocked result.
-	Lacks  catalog.HostFact `json:"lacks,omitempty"`
-	Steps  []Step           `json:"steps,omitempty"`
-	At     string           `json:"at"` // file:line of the assertion, or of the check
-	TookMS float64          `json:"took_ms"`
+	Lacks catalog.HostFact `json:"lacks,omitempty"`
+	// Levels are the levels of isolation that the subject told of its phases, in
+	// the order in which they came.
+	Levels []string `json:"levels,omitempty"`
+	Steps  []Step   `json:"steps,omitempty"`
+	At     string   `json:"at"` // file:line of the assertion, or of the check
+	TookMS float64  `json:"took_ms"`
 	// Evidence are files below the results folder.
 	Evidence []string `json:"evidence,omitempty"`
 }

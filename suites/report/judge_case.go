@@ -30,7 +30,7 @@ func (j *judge) judgeCase(c catalog.Case) CaseVerdict {
 			all = worse(all, row)
 			cv.Results = append(cv.Results, RowVerdict{
 				Row: r.Row, Cell: f.Cell.Name, Outcome: row.outcome, Red: row.red, Reason: row.why,
-				Steps: r.Steps, At: r.At, TookMS: r.TookMS, Evidence: r.Evidence,
+				Levels: r.Levels, Steps: r.Steps, At: r.At, TookMS: r.TookMS, Evidence: r.Evidence,
 			})
 		}
 		if gone := j.missing(c, f); len(gone) > 0 {

@@ -104,6 +104,7 @@ type RowVerdict struct {
 	Outcome  Outcome  `json:"outcome"`
 	Red      bool     `json:"red"`
 	Reason   string   `json:"reason,omitempty"`
+	Levels   []string `json:"levels,omitempty"` // of isolation, that the subject told
 	Steps    []Step   `json:"steps,omitempty"`
 	At       string   `json:"at"`
 	TookMS   float64  `json:"took_ms"`
