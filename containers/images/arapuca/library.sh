@@ -13,11 +13,13 @@ source=$1 prefix=$2
 missing=
 need() { command -v "$1" >/dev/null || missing="$missing
   $1: $2"; }
-need cargo "Rust 1.85 or newer, from rustup or, in Debian 13 and Fedora, the package cargo"
 need cc "the package gcc"
 need make "the package make"
 need pkg-config "the package pkg-config (pkgconf)"
-need cbindgen "cargo install cbindgen, or the package cbindgen"
+if [ -f "$source/Cargo.toml" ]; then
+  need cargo "Rust 1.85 or newer, from rustup or, in Debian 13 and Fedora, the package cargo"
+  need cbindgen "cargo install cbindgen, or the package cbindgen"
+fi
 [ -z "$missing" ] || { echo "library: to build arapuca, install$missing" >&2; exit 3; }
 
 cd "$source"
