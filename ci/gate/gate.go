@@ -36,7 +36,8 @@ type Request struct {
 	Flags []string
 	// Repository is the root of this repository, Program the bridgecheck built of it.
 	Repository, Program string
-	// Results gets gate.md and one folder for each subject.
+	// Results gets gate.md, one folder for each subject, and base and head with what
+	// was built: the lines that say how to run a check again name it.
 	Results string
 	Cache   upstream.Cache
 	// Log gets what tools print; the page goes to Out.
@@ -54,18 +55,17 @@ func Run(ctx context.Context, q Request) (int, error) {
 	}
 	dir, err := os.MkdirTemp("", "bridgecheck-gate-*")
 	if err != nil {
-		return 0, fmt.Errorf("folder for the two sides: %w", err)
+		return 0, fmt.Errorf("folder for the sources: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	// The checks run what is built there as an unprivileged user.
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return 0, fmt.Errorf("folder for the two sides: %w", err)
-	}
 	base, head, err := q.sides(ctx, dir)
 	if err != nil {
 		return 0, err
 	}
 	for _, s := range []*side{base, head} {
+		if err := os.RemoveAll(s.dir); err != nil { // or what an earlier run built would be judged
+			return 0, fmt.Errorf("folder of the %s: %w", s.name, err)
+		}
 		fmt.Fprintf(q.Log, "gate: building the %s: %s\n", s.name, s.text())
 		if err := q.build(ctx, dir, s); err != nil {
 			return 0, fmt.Errorf("the %s (%s): %w", s.name, s.text(), err)

@@ -73,7 +73,7 @@ func (q Request) sides(ctx context.Context, dir string) (base, head *side, err e
 		return nil, nil, fmt.Errorf("neither go-arapuca %s nor arapuca %s differs from its base; name a base as BASE=REF or ARAPUCA_BASE=REF", q.GoArapuca, q.Arapuca)
 	}
 	for _, s := range []*side{base, head} {
-		s.dir, s.bindingVersion = filepath.Join(dir, s.name), s.binding.Name(ctx)
+		s.dir, s.bindingVersion = filepath.Join(q.Results, s.name), s.binding.Name(ctx)
 		if s.library != nil {
 			s.libraryVersion = s.library.Name(ctx)
 		}
