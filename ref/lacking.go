@@ -84,6 +84,7 @@ var ofOwnProxy = []lack{
 // ofForeignProxy is what a proxy of the launcher's is not told.
 var ofForeignProxy = []lack{
 	{"host-servers", "servers.placement", anyServer(config.Server.OnHost), "write placement: sandbox, and the server's allowed_hosts"},
+	{"control", "", never, ""}, // there is no server that could be controlled
 	{"rule-addresses", "allow.addresses", hasRanges, "leave them out"},
 	{"", "deny", func(s config.Spec) bool { return len(s.Deny) > 0 }, "allow only what is meant"},
 	{"", "timeouts.connect_ms", func(s config.Spec) bool { return s.Timeouts != nil && s.Timeouts.ConnectMS > 0 }, "leave it out"},

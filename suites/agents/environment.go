@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"bridgecheck/fakes/attempt"
 	"bridgecheck/suites/catalog"
 	"bridgecheck/suites/kit"
 	"bridgecheck/suites/subject"
@@ -32,7 +33,13 @@ var _ = kit.Check(catalog.Case{
 }, func(ctx context.Context, t *kit.T) {
 	allowed, blocked := t.HTTP(), t.HTTP()
 	agent := t.Start(ctx, subject.Spec{Allow: []subject.Rule{allowed.Rule()}}, kit.WithEnv(inherited...)).Agent
-	t.Control("a client that does as the environment says", agent.Get(ctx, allowed.URL(), "environment"), kit.BeStatus(200))
+	ask := func(u *kit.Upstream) attempt.Observation {
+		if t.Subject().Claims(subject.AbsoluteForm) {
+			return agent.Get(ctx, u.URL(), "environment")
+		}
+		return agent.Connect(ctx, u.Authority()) // as it would for https
+	}
+	t.Control("a client that does as the environment says", ask(allowed), kit.BeStatus(200))
 
 	proxy := "http://" + agent.Proxy(ctx)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
@@ -45,7 +52,7 @@ var _ = kit.Check(catalog.Case{
 		t.Attempt(name, split(value), kit.Contain("localhost"))
 	}
 	t.Attempt("variables of the caller's that are left", left(agent.Facts(ctx).Env), kit.BeNone())
-	t.Attempt("the same client at a host that is not declared", agent.Get(ctx, blocked.URL(), "environment"), kit.BeRefusal())
+	t.Attempt("the same client at a host that is not declared", ask(blocked), kit.BeRefusal())
 	t.FarSide("connections at that host", blocked.Heard(), kit.BeNone())
 })
 

@@ -44,11 +44,12 @@ var _ = kit.Table(catalog.Case{
 
 // limited starts an agent behind a proxy with the limits.
 func limited(ctx context.Context, t *kit.T, u *kit.Upstream) *kit.Agent {
-	agent := t.Start(ctx, subject.Spec{
+	phase := t.Start(ctx, subject.Spec{
 		Allow: []subject.Rule{u.Rule()}, Limits: &subject.Limits{HeadBytes: headBytes, HeadMS: headMS},
-	}).Agent
-	t.Control("CONNECT within the limits", agent.Connect(ctx, u.Authority()), kit.BeStatus(200))
-	return agent
+	})
+	phase.Honoured(ctx, "limits.head_bytes", "limits.head_ms")
+	t.Control("CONNECT within the limits", phase.Agent.Connect(ctx, u.Authority()), kit.BeStatus(200))
+	return phase.Agent
 }
 
 // tooLarge sends a head that does not end.

@@ -48,7 +48,7 @@ func (c conflict) check(ctx context.Context, t *kit.T) {
 	u := t.HTTP()
 	rule := u.Rule()
 	other := subject.Rule{Host: "unrelated.test", Port: u.Port()}
-	allowed := t.Start(ctx, subject.Spec{Allow: []subject.Rule{c.allow(rule)}, Deny: []subject.Rule{other}}).Agent
+	allowed := denying(ctx, t, c.allow(rule), other)
 	denied := t.Start(ctx, subject.Spec{Allow: []subject.Rule{c.allow(rule)}, Deny: []subject.Rule{c.deny(rule)}}).Agent
 	for _, f := range forms(t) {
 		t.Control(f.name+" with another host denied", f.ask(ctx, allowed, u.Authority()), kit.BeStatus(200))
@@ -59,12 +59,19 @@ func (c conflict) check(ctx context.Context, t *kit.T) {
 	}
 }
 
+// denying starts an agent with a deny rule that is about something else.
+func denying(ctx context.Context, t *kit.T, allow, deny subject.Rule) *kit.Agent {
+	phase := t.Start(ctx, subject.Spec{Allow: []subject.Rule{allow}, Deny: []subject.Rule{deny}})
+	phase.Honoured(ctx, "deny")
+	return phase.Agent
+}
+
 // deniedByAddress denies what an allowed name resolves to.
 func deniedByAddress(ctx context.Context, t *kit.T) {
 	u := t.HTTP()
 	there := subject.Rule{Host: publicAddress, Port: u.Port()}
 	elsewhere := subject.Rule{Host: dead, Port: u.Port()}
-	allowed := t.Start(ctx, subject.Spec{Allow: []subject.Rule{u.Rule()}, Deny: []subject.Rule{elsewhere}}).Agent
+	allowed := denying(ctx, t, u.Rule(), elsewhere)
 	denied := t.Start(ctx, subject.Spec{Allow: []subject.Rule{u.Rule()}, Deny: []subject.Rule{there}}).Agent
 	for _, f := range forms(t) {
 		t.Control(f.name+" with another address denied", f.ask(ctx, allowed, u.Authority()), kit.BeStatus(200))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -117,7 +118,7 @@ func check(cfg Config, s settings) error {
 		return errors.New("arapuca: AllowedHosts and NetworkProxySocket exclude each other")
 	}
 	for _, h := range s.hosts {
-		if !behaviour.Has(behaviour.RulesRaw) && (h.host == "" || strings.ContainsAny(h.host, "/: ")) {
+		if !behaviour.Has(behaviour.RulesRaw) && !address(h.host) && (h.host == "" || strings.ContainsAny(h.host, "/: ")) {
 			return fmt.Errorf("arapuca: add allowed host %q: not a name", h.host)
 		}
 		if h.port == 0 {
@@ -131,4 +132,9 @@ func check(cfg Config, s settings) error {
 		return fmt.Errorf("arapuca: work dir %q is not an absolute path of a directory", cfg.WorkDir)
 	}
 	return nil
+}
+
+func address(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
 }

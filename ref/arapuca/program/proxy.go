@@ -127,21 +127,44 @@ func readConnect(c net.Conn) (host string, port uint16, err error) {
 		if n == 0 && err != nil {
 			return "", 0, err
 		}
-		head = head[:len(head)+n]
+		if head = head[:len(head)+n]; head[0]|0x20 < 'a' || head[0]|0x20 > 'z' {
+			return "", 0, errHead // another protocol, which may never end its line
+		}
 	}
 	line, _, _ := strings.Cut(string(head), "\r\n")
-	words := strings.Fields(line)
+	words := strings.Split(line, " ")
 	if len(words) != 3 || !strings.EqualFold(words[0], "CONNECT") || words[2] != "HTTP/1.1" && words[2] != "HTTP/1.0" {
 		return "", 0, errHead
 	}
-	i := strings.LastIndexByte(words[1], ':')
+	if host, port, err = target(words[1]); err != nil {
+		return "", 0, err
+	}
+	return host, port, c.SetReadDeadline(time.Time{})
+}
+
+// target reads HOST:PORT, or [ADDRESS]:PORT, and gives the host as rules have it.
+func target(text string) (host string, port uint16, err error) {
+	i := strings.LastIndexByte(text, ':')
 	if i < 0 {
 		return "", 0, errHead
 	}
-	number, err := strconv.ParseUint(words[1][i+1:], 10, 16)
-	host = strings.ToLower(strings.TrimSuffix(words[1][:i], "."))
-	if err != nil || number == 0 || host == "" || host[0] == '.' || strings.Contains(host, "..") || strings.Trim(host, hostBytes) != "" {
+	number, err := strconv.ParseUint(text[i+1:], 10, 16)
+	if err != nil || number == 0 || text[i+1] < '0' || text[i+1] > '9' {
 		return "", 0, errHead
 	}
-	return host, uint16(number), c.SetReadDeadline(time.Time{})
+	host = strings.ToLower(text[:i])
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		a, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
+		if err != nil || !a.Is6() || a.Zone() != "" || !strings.HasSuffix(inner, "]") {
+			return "", 0, errHead
+		}
+		return a.String(), uint16(number), nil
+	}
+	dotless, dotted := strings.CutSuffix(host, ".")
+	_, literal := netip.ParseAddr(dotless)
+	switch {
+	case dotted && literal == nil, dotless == "", dotless[0] == '.', strings.Contains(host, ".."), strings.Trim(host, hostBytes) != "":
+		return "", 0, errHead
+	}
+	return dotless, uint16(number), nil
 }
