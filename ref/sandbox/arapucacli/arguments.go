@@ -46,6 +46,9 @@ func arguments(l external.Launch, lookup func(string) (string, bool)) ([]string,
 	if l.OwnNetwork && len(l.AllowedHosts) == 0 {
 		args = append(args, "--deny-network")
 	}
+	if !l.OwnNetwork {
+		args = append(args, "--no-pid-ns") // whatever the version's default is without one
+	}
 	if l.Seccomp != "" {
 		add("--seccomp", l.Seccomp)
 	}

@@ -75,17 +75,17 @@ func TestArguments(t *testing.T) {
 		want string // without run, and the command
 		err  string
 	}{
-		{"nothing", external.Launch{}, "", ""},
-		{"paths", external.Launch{RO: []string{"/usr", "/a b"}, RW: []string{"/w"}, Cwd: "/w"}, "-v /usr:ro -v /a b:ro -v /w --cwd /w", ""},
+		{"nothing", external.Launch{}, "--no-pid-ns", ""},
+		{"paths", external.Launch{RO: []string{"/usr", "/a b"}, RW: []string{"/w"}, Cwd: "/w"}, "-v /usr:ro -v /a b:ro -v /w --cwd /w --no-pid-ns", ""},
 		{"hosts", external.Launch{OwnNetwork: true, AllowedHosts: []external.AllowedHost{{Host: "*.a.example", Port: 443}, {Host: "192.0.2.1", Port: 1}}},
 			"--allow-host *.a.example:443 --allow-host 192.0.2.1:1", ""},
 		{"own network alone", external.Launch{OwnNetwork: true}, "--deny-network", ""},
 		{"own processes", external.Launch{OwnNetwork: true, OwnPIDs: true}, "--deny-network", ""},
-		{"seccomp and limits", external.Launch{Seccomp: "baseline", Memory: 3*mib - 1, PIDs: 7}, "--seccomp baseline --memory 2 --pids 7", ""},
-		{"a mebibyte", external.Launch{Memory: mib}, "--memory 1", ""},
+		{"seccomp and limits", external.Launch{Seccomp: "baseline", Memory: 3*mib - 1, PIDs: 7}, "--no-pid-ns --seccomp baseline --memory 2 --pids 7", ""},
+		{"a mebibyte", external.Launch{Memory: mib}, "--no-pid-ns --memory 1", ""},
 		{"environment", external.Launch{Env: []string{"A=b=c", "PATH=/ours", "HOME=/ours", "https_proxy=http://127.0.0.1:18080", "NO_PROXY=localhost,127.0.0.1,::1", "BRIDGE_PROXY=http://127.0.0.1:18080"}},
-			"--env A=b=c --env BRIDGE_PROXY=http://127.0.0.1:18080", ""},
-		{"another proxy", external.Launch{Env: []string{"HTTP_PROXY=http://192.0.2.1:1"}}, "--env HTTP_PROXY=http://192.0.2.1:1", ""}, // arapuca refuses it
+			"--env A=b=c --env BRIDGE_PROXY=http://127.0.0.1:18080 --no-pid-ns", ""},
+		{"another proxy", external.Launch{Env: []string{"HTTP_PROXY=http://192.0.2.1:1"}}, "--env HTTP_PROXY=http://192.0.2.1:1 --no-pid-ns", ""}, // arapuca refuses it
 
 		{"a colon", external.Launch{RO: []string{"/a:b"}}, "", "RO"},
 		{"a colon, writable", external.Launch{RW: []string{"/a:b"}}, "", "RW"},
