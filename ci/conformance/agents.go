@@ -36,6 +36,13 @@ type way struct {
 	server agentconfig.Server
 }
 
+// shared is the door of a shared network, which others on the host can reach: a
+// port that is chosen at the start, with a token.
+const shared = "shared"
+
+// unknownURL stands in a configuration for the door that is not known yet.
+const unknownURL = "http://127.0.0.1:1/mcp"
+
 // wrongShape is the control of the configuration: under another key than the
 // agent's own the same servers must be nobody's.
 const wrongShape = "wrong-shape"
@@ -49,6 +56,7 @@ func ways(tools tools) (all []way) {
 	return append(all,
 		way{"sse", agentconfig.Server{Name: "conf", URL: strings.TrimSuffix(doors[0].url, "/mcp") + "/sse", SSE: true}},
 		way{"stdio", agentconfig.Server{Name: "conf", Command: []string{tools.subject, "stdio", "conf"}, EnvFrom: []string{"BRIDGE_SERVER_CONF_SOCKET"}}},
+		way{shared, agentconfig.Server{Name: "conf", URL: unknownURL, TokenEnv: "BRIDGE_SERVER_CONF_TOKEN"}},
 		way{wrongShape, agentconfig.Server{Name: "conf", URL: doors[0].url}})
 }
 

@@ -18,6 +18,7 @@ type (
 		Agent   agent      `json:"agent"`
 		Paths   paths      `json:"paths"`
 		Model   *modelSpec `json:"model,omitempty"`
+		Network string     `json:"network,omitempty"`
 	}
 	modelSpec struct {
 		URL        string `json:"url"`

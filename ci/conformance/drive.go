@@ -19,6 +19,14 @@ import (
 // credential is what the bridge gives the model; no agent knows it.
 const credential = "bridge-credential"
 
+// completing writes into the configuration what the environment tells, gives the
+// model's key to whichever agent it is, and becomes the agent.
+const completing = `sed -i -e "s#` + unknownURL + `#$BRIDGE_SERVER_CONF_URL#" -e "s#` + modelURL + `#$BRIDGE_MODEL_URL#" \
+	-e "s#\"none\"#\"$BRIDGE_MODEL_TOKEN\"#" "$0" || exit
+export ANTHROPIC_BASE_URL="$BRIDGE_MODEL_URL" ANTHROPIC_API_KEY="$BRIDGE_MODEL_TOKEN"
+export FAKE_KEY="$BRIDGE_MODEL_TOKEN" GEMINI_API_KEY="$BRIDGE_MODEL_TOKEN" GOOGLE_GEMINI_BASE_URL="$BRIDGE_MODEL_URL"
+exec "$@"`
+
 // drive runs the agent once; nil says that its model heard the tool's answer, or
 // did not where it must not.
 func (a realAgent) drive(ctx context.Context, tools tools, dir string, w way, t *tried) error {
@@ -45,6 +53,10 @@ func (a realAgent) drive(ctx context.Context, tools tools, dir string, w way, t 
 		s.Agent.Transports = []string{w.name}
 	case "sse":
 		s.Servers[0].Transports = []string{"http", w.name}
+	case shared:
+		s.Network = shared
+		s.Agent.Args = append([]string{"-c", completing, config, s.Agent.Path}, s.Agent.Args...)
+		s.Agent.Path = "/bin/sh"
 	}
 	cmd, err := bridge(ctx, tools, dir, s)
 	if err != nil {

@@ -69,6 +69,9 @@ var _ = kit.Table(catalog.Case{
 	Host:   onRequest,
 	Why:    "It is what the bridge is for. Imitations of clients are right only as long as the clients do not change.",
 }, perDoor(), func(ctx context.Context, t *kit.T, only string) {
+	if strings.HasSuffix(only, " shared") { // with the token of a door that others could reach
+		t.Require(subject.Fallback)
+	}
 	got := drive(ctx, t, only)
 	t.Control("the agent has asked its model", got.Model, kit.Differ(0))
 	t.Attempt("the answer of the tool has come back", got.Error, kit.Be(""))
@@ -77,7 +80,7 @@ var _ = kit.Table(catalog.Case{
 
 func perDoor() (rows []kit.Row[string]) {
 	for _, format := range formats {
-		for _, door := range []string{"loopback", "proxy", "path", "sse", "stdio"} {
+		for _, door := range []string{"loopback", "proxy", "path", "sse", "stdio", "shared"} {
 			if format != "codex" || door != "sse" { // it has no such transport
 				rows = append(rows, kit.Row[string]{Name: format + "-" + door, Value: "agent " + format + " " + door})
 			}
