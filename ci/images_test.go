@@ -27,7 +27,7 @@ func TestContainerfiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		var args, stages []string
-		for _, line := range strings.Split(string(data), "\n") {
+		for line := range strings.SplitSeq(string(data), "\n") {
 			switch word, _, _ := strings.Cut(line, " "); word {
 			case "ARG":
 				m := arg.FindStringSubmatch(line)

@@ -60,7 +60,7 @@ func archiveIndex(r io.Reader) ([]string, error) {
 	if _, err := io.ReadFull(r, header); err != nil {
 		return nil, errNoIndex
 	}
-	width := 0
+	var width int
 	switch strings.TrimRight(string(header[:16]), " ") {
 	case "/":
 		width = 4

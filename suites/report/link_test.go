@@ -10,8 +10,10 @@ import (
 
 var (
 	fits  = Link{Binding: Part{"go-arapuca", "0.2.5"}, Library: Part{"arapuca", "0.2.8"}, Wrapper: Part{"arapuca", "0.2.8"}}
-	lacks = Link{Binding: Part{"go-arapuca", "0.2.5"}, Library: Part{"arapuca", "0.2.4"}, Wrapper: Part{"arapuca", "0.2.4"},
-		Missing: []string{"arapuca_set_exec"}, Needs: "≥ 0.2.7"}
+	lacks = Link{
+		Binding: Part{"go-arapuca", "0.2.5"}, Library: Part{"arapuca", "0.2.4"}, Wrapper: Part{"arapuca", "0.2.4"},
+		Missing: []string{"arapuca_set_exec"}, Needs: "≥ 0.2.7",
+	}
 	skewed = Link{Binding: fits.Binding, Library: fits.Library, Wrapper: Part{"arapuca", "0.2.4"}}
 )
 
