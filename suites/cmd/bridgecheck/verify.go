@@ -211,6 +211,8 @@ var rareDoors = []string{
 	"LPB-007.add-veth",
 	// Families that are modules: an image or a small kernel has none of them.
 	"ESC-005.alg", "ESC-005.bluetooth", "ESC-005.rds", "ESC-005.tipc", "ESC-005.vsock", "ESC-005.xdp",
+	// A kernel without CONFIG_KEYS.
+	"ESC-007.keyctl", "ESC-007.add-key",
 	// kernel.io_uring_disabled, or no CONFIG_IO_URING.
 	"ESC-006.io-uring",
 	// CONFIG_IA32_EMULATION and CONFIG_X86_X32_ABI; the tests call VSOCK there.
