@@ -36,6 +36,7 @@ var (
 	noUserNS   = plan.Host{UserNS: &plan.Missing{Stage: "clone", Errno: "EPERM", Causes: []string{"chroot: leave it"}}}
 	noNetNS    = plan.Host{NetNS: &plan.Missing{Stage: "clone", Errno: "ENOSPC", Causes: []string{"user.max_net_namespaces: raise it"}}}
 	noLandlock = plan.Host{Landlock: &plan.Missing{Stage: "landlock", Errno: "ENOSYS"}}
+	launched   = func(l plan.Launcher) plan.Host { l.Name = "box 1"; return plan.Host{Launcher: &l} }
 	noSeccomp  = plan.Host{Seccomp: &plan.Missing{Stage: "seccomp", Errno: "EINVAL"}}
 )
 
@@ -96,7 +97,18 @@ func TestDecide(t *testing.T) {
 		"no socket there":   {config.Spec{Policy: "prefer", Agent: agent("stdio", "unix"), Servers: []config.Server{bridged("a")}}, noUserNS, plan.SharedNone, "lost|/bin/agent speaks only stdio, unix|server a", nil, nil},
 		"port there":        {config.Spec{Policy: "prefer", Agent: agent("unix", "sse"), Servers: []config.Server{bridged("a")}}, noUserNS, plan.SharedNone, "lost", nil, []string{"a"}},
 		"socket, shared":    {config.Spec{Network: "shared", Agent: agent("stdio"), Servers: []config.Server{bridged("a")}}, plan.Host{}, plan.SharedUserNS, "asks for", nil, []string{"a"}},
-		"door of no server": {config.Spec{Agent: agent("stdio"), Servers: []config.Server{sandboxed("a", host("a"))}}, plan.Host{}, plan.Isolated, "declare", nil, nil},
+		// Another launcher: no Unix sockets, and one port, which leads to the proxy.
+		"launched":                   {config.Spec{Servers: []config.Server{bridged("a")}}, launched(plan.Launcher{OwnNetwork: true, OwnPIDs: true, Proxy: true}), plan.Isolated, "bridged", nil, []string{"a"}},
+		"launched, no stdio":         {config.Spec{Agent: agent("stdio"), Servers: []config.Server{bridged("a")}}, launched(plan.Launcher{OwnNetwork: true, Proxy: true}), "", "/bin/agent|stdio|server a", nil, nil},
+		"launched, proxy off":        {config.Spec{Proxy: &config.Proxy{Mode: "off"}, Servers: []config.Server{bridged("a")}}, launched(plan.Launcher{OwnNetwork: true, Proxy: true}), "", "box 1|only door|proxy.mode: on", nil, nil},
+		"launched, nothing to reach": {config.Spec{}, launched(plan.Launcher{OwnNetwork: true}), plan.Isolated, "without a proxy, which box 1 has not", nil, nil},
+		"launched, no proxy":         {config.Spec{Allow: []config.Rule{host("a")}}, launched(plan.Launcher{OwnNetwork: true}), "", "box 1 leads no port of a sandbox to a proxy (launcher); use a version", nil, nil},
+		"launched, no proxy, prefer": {config.Spec{Policy: "prefer", Allow: []config.Rule{host("a")}}, launched(plan.Launcher{OwnNetwork: true, OwnPIDs: true}), plan.SharedUserNS, "box 1 leads no port", nil, nil},
+		"launched, bridged, prefer":  {config.Spec{Policy: "prefer", Servers: []config.Server{bridged("a")}}, launched(plan.Launcher{OwnNetwork: true}), plan.SharedNone, "box 1 leads no port|lost with the user namespace, which box 1 makes for the network alone", nil, []string{"a"}},
+		"launched, no network":       {config.Spec{}, launched(plan.Launcher{Proxy: true}), "", "box 1 makes no network", nil, nil},
+		"launched, asked for shared": {config.Spec{Network: "shared"}, launched(plan.Launcher{OwnNetwork: true, Proxy: true}), plan.SharedNone, "asks for|lost with the user namespace, which box 1 makes for the network alone", nil, nil},
+		"launched, host refuses":     {config.Spec{Policy: "prefer"}, plan.Host{NetNS: noNetNS.NetNS, Launcher: &plan.Launcher{OwnNetwork: true, OwnPIDs: true, Proxy: true}}, plan.SharedUserNS, "ENOSPC", nil, nil},
+		"door of no server":          {config.Spec{Agent: agent("stdio"), Servers: []config.Server{sandboxed("a", host("a"))}}, plan.Host{}, plan.Isolated, "declare", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := plan.Decide(row.spec, row.host)
@@ -147,10 +159,13 @@ func TestLayers(t *testing.T) {
 		host plan.Host
 		want map[string]string
 	}{
-		"all":      {config.Spec{}, plan.Host{}, map[string]string{"netns": "on", "userns": "on", "pidns": "on", "mountns": "on", "seccomp": "on", "landlock": "on"}},
-		"asked":    {config.Spec{Network: "shared", Seccomp: "off"}, plan.Host{}, map[string]string{"netns": "off", "userns": "on", "pidns": "on", "mountns": "on", "seccomp": "off", "landlock": "on"}},
-		"no netns": {config.Spec{Policy: "prefer"}, noNetNS, map[string]string{"netns": "missing", "userns": "on", "pidns": "on", "mountns": "on", "seccomp": "on", "landlock": "on"}},
-		"none":     {config.Spec{Policy: "prefer"}, noUserNS, map[string]string{"netns": "missing", "userns": "missing", "pidns": "missing", "mountns": "missing", "seccomp": "on", "landlock": "on"}},
+		"all":              {config.Spec{}, plan.Host{}, map[string]string{"netns": "on", "userns": "on", "pidns": "on", "mountns": "on", "seccomp": "on", "landlock": "on"}},
+		"asked":            {config.Spec{Network: "shared", Seccomp: "off"}, plan.Host{}, map[string]string{"netns": "off", "userns": "on", "pidns": "on", "mountns": "on", "seccomp": "off", "landlock": "on"}},
+		"no netns":         {config.Spec{Policy: "prefer"}, noNetNS, map[string]string{"netns": "missing", "userns": "on", "pidns": "on", "mountns": "on", "seccomp": "on", "landlock": "on"}},
+		"none":             {config.Spec{Policy: "prefer"}, noUserNS, map[string]string{"netns": "missing", "userns": "missing", "pidns": "missing", "mountns": "missing", "seccomp": "on", "landlock": "on"}},
+		"launched":         {config.Spec{}, launched(plan.Launcher{OwnNetwork: true, Proxy: true}), map[string]string{"netns": "on", "userns": "on", "pidns": "missing", "mountns": "missing", "seccomp": "on", "landlock": "on"}},
+		"launched, shared": {config.Spec{Network: "shared"}, launched(plan.Launcher{OwnNetwork: true, OwnPIDs: true, Proxy: true}), map[string]string{"netns": "off", "userns": "on", "pidns": "on", "mountns": "missing", "seccomp": "on", "landlock": "on"}},
+		"launched, bare":   {config.Spec{Policy: "prefer"}, launched(plan.Launcher{}), map[string]string{"netns": "missing", "userns": "missing", "pidns": "missing", "mountns": "missing", "seccomp": "on", "landlock": "on"}},
 	} {
 		p, err := plan.Decide(row.spec, row.host)
 		if err != nil || !reflect.DeepEqual(p.Layers, row.want) {

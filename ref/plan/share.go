@@ -47,16 +47,31 @@ func sharing(spec config.Spec, host Host) *wish {
 			Reason: "hosts are allowed, and the proxy that would lead to them is off", Fix: "write proxy.mode: on, or remove the hosts",
 		}}
 	}
-	if !host.leadsOut() && (needsProxy(spec) || len(hosted(spec)) > 0) {
-		return host.Launcher.without("leads no port of a sandbox to a proxy", required)
-	}
-	if l := host.Launcher; l != nil && !l.OwnNetwork {
-		return l.without("makes no network of the sandbox's own", required)
+	if share := sharedBy(host.Launcher, spec, required); share != nil {
+		return share
 	}
 	for _, missing := range []*Missing{host.UserNS, host.NetNS} {
 		if missing != nil {
 			return &wish{refused: required, Refusal: Refusal{Reason: "this host cannot isolate the network", Missing: *missing}}
 		}
+	}
+	return nil
+}
+
+// sharedBy is what a launcher leaves no choice in, nil for this program itself.
+func sharedBy(l *Launcher, spec config.Spec, required bool) *wish {
+	bridged := len(hosted(spec)) > 0
+	switch {
+	case l == nil:
+		return nil
+	case !l.Proxy && (bridged || needsProxy(spec)):
+		return l.without("leads no port of a sandbox to a proxy", required)
+	case !l.OwnNetwork:
+		return l.without("makes no network of the sandbox's own", required)
+	case bridged && !spec.ProxyOn():
+		return &wish{refused: required, Refusal: Refusal{
+			Reason: "with " + l.Name + " the proxy is the only door to servers on the host, and it is off", Fix: "write proxy.mode: on",
+		}}
 	}
 	return nil
 }
@@ -87,7 +102,7 @@ func (p *Plan) share(spec config.Spec, host Host, why Refusal) error {
 		p.Reason += "; lost with the user namespace: own processes, own file tree, empty capability set"
 	} else if l := host.Launcher; l != nil && !l.OwnPIDs {
 		p.Level = SharedNone
-		p.Reason += "; " + l.Name + " makes no namespace beside that of the network"
+		p.Reason += "; lost with the user namespace, which " + l.Name + " makes for the network alone: own processes, empty capability set"
 	}
 	p.leave(spec)
 	return nil
