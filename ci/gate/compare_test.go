@@ -20,6 +20,9 @@ func answers(t *testing.T, code string) string {
 while [ $# -gt 0 ]; do [ "$1" != --results ] || results=$2; shift; done
 mkdir -p "$results/gate"
 echo "page of ${results##*/}" > "$results/gate/gate.md"
+echo progress
+printf '## bridgecheck gate\nthe page\n'
+echo end
 exit $(` + code + `)
 `
 	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
@@ -54,6 +57,9 @@ func TestExitAndPage(t *testing.T) {
 			}
 			if err != nil || code != tt.want {
 				t.Fatalf("exit %d, %v; want %d\n%s", code, err, tt.want, &log)
+			}
+			if want := strings.Repeat("progress\n", len(upstream.Subjects)); log.String() != want {
+				t.Errorf("the log is %q, want %q", &log, want)
 			}
 			file, err := os.ReadFile(filepath.Join(results, "gate.md"))
 			if err != nil || string(file) != page.String() {

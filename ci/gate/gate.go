@@ -4,6 +4,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,8 @@ func (q Request) bridgecheck(ctx context.Context, base, head, results string) (i
 		return 0, fmt.Errorf("results: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, q.Program, append([]string{"gate", "--base", base, "--head", head, "--results", results, "--engine", "none", "--cell", "user"}, q.Flags...)...)
-	cmd.Stdout, cmd.Stderr = q.Log, q.Log
+	out := &untilPage{to: q.Log}
+	cmd.Stdout, cmd.Stderr = out, out
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
@@ -121,4 +123,26 @@ func (q Request) bridgecheck(ctx context.Context, base, head, results string) (i
 		return 0, fmt.Errorf("run %s: %w; make build makes it", q.Program, err)
 	}
 	return 0, nil
+}
+
+// untilPage passes on what bridgecheck tells of its progress. The page that it ends
+// with is read from its file, and printed once.
+type untilPage struct {
+	to   io.Writer
+	page bool
+}
+
+func (w *untilPage) Write(p []byte) (int, error) {
+	at := bytes.Index(p, []byte("## bridgecheck gate"))
+	switch {
+	case w.page:
+		return len(p), nil
+	case at < 0:
+		return w.to.Write(p)
+	}
+	w.page = true
+	if n, err := w.to.Write(p[:at]); err != nil {
+		return n, err
+	}
+	return len(p), nil
 }

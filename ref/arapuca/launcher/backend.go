@@ -28,7 +28,7 @@ const (
 var LibraryVersion string
 
 // BindingVersion is that of a checkout of go-arapuca, which has none of its own.
-// Set it by -ldflags -X; empty is what the toolchain recorded.
+// Set it by -ldflags -X; empty is the place it was built from.
 var BindingVersion string
 
 // Backend is go-arapuca.
@@ -80,7 +80,7 @@ func Versions() map[string]string {
 const module = "github.com/LeGambiArt/go-arapuca"
 
 // moduleVersion is that of the module that was linked. A checkout has none of its
-// own: where it was is told then.
+// own: its commit is told then, or where it was.
 func moduleVersion() map[string]string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -90,7 +90,11 @@ func moduleVersion() map[string]string {
 		switch {
 		case m.Path != module:
 		case m.Replace != nil:
-			return map[string]string{"go-arapuca": m.Replace.Version, "go-arapuca-from": m.Replace.Path}
+			from := BindingVersion
+			if from == "" {
+				from = m.Replace.Path
+			}
+			return map[string]string{"go-arapuca": m.Replace.Version, "go-arapuca-from": from}
 		default:
 			return map[string]string{"go-arapuca": m.Version}
 		}
