@@ -40,9 +40,7 @@ var _ = kit.Check(catalog.Case{
 		t.Control("health of server "+name, health(name), kit.BeOK())
 	}
 
-	for _, pid := range signal(t, mark, syscall.SIGSTOP) {
-		t.Await(ctx, "every thread of the server is stopped", func() bool { return stopped(pid) })
-	}
+	stop(ctx, t, mark)
 	t.Attempt("health of a server that is stopped in its tracks", health("hung").Reason, kit.Be("timeout"))
 	t.Attempt("health of another meanwhile", health("good"), kit.BeOK())
 	signal(t, mark, syscall.SIGCONT)
@@ -72,6 +70,13 @@ func signal(t *kit.T, mark string, s syscall.Signal) (pids []int) {
 		pids = append(pids, pid)
 	}
 	return pids
+}
+
+// stop stops the processes that carry the mark in their tracks.
+func stop(ctx context.Context, t *kit.T, mark string) {
+	for _, pid := range signal(t, mark, syscall.SIGSTOP) {
+		t.Await(ctx, "every thread of the server is stopped", func() bool { return stopped(pid) })
+	}
 }
 
 // stopped tells whether each thread is in state T of proc_pid_stat(5): a thread

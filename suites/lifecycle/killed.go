@@ -22,40 +22,69 @@ var _ = kit.Table(catalog.Case{
 	Host:   []catalog.HostFact{catalog.HostUserNS},
 	Faults: []string{"orphans-after-sigkill", "runtime-directory-left"},
 	Why:    "Out of memory, a cancelled job and a supervisor's patience all end in SIGKILL; what stays behind acts on with the user's credentials.",
-}, []kit.Row[string]{
-	{Name: "mode", Value: subject.EventMode},
-	{Name: "server-started", Value: subject.EventServerStarted},
-	{Name: "ready", Value: subject.EventReady},
-	{Name: "decision", Value: subject.EventDecision},
-	{Name: "server-stopped", Value: subject.EventServerStopped},
-	{Name: "random", Value: ""},
-}, func(ctx context.Context, t *kit.T, event string) {
-	if event == "" {
+}, []kit.Row[moment]{
+	{Name: "mode", Value: moment{event: subject.EventMode}},
+	{Name: "server-progress", Value: moment{event: subject.EventServerProgress, more: []string{"late", "--start-delay", "20s"}}},
+	{Name: "server-started", Value: moment{event: subject.EventServerStarted}},
+	{Name: "error", Value: moment{event: subject.EventError, more: []string{"bad", "--start-delay", "100ms", "--die-at-start", "3"}, late: true}},
+	{Name: "ready", Value: moment{event: subject.EventReady}},
+	{Name: "decision", Value: moment{event: subject.EventDecision, bring: func(ctx context.Context, _ *kit.T, p *kit.Phase, _ string) {
+		p.Agent.Connect(ctx, "undeclared.example.test:443")
+	}}},
+	{Name: "server-exited", Value: moment{event: subject.EventServerExited, more: []string{"fragile", "--code", "9"}, bring: func(ctx context.Context, _ *kit.T, p *kit.Phase, _ string) {
+		p.Agent.Call(ctx, "fragile", "die", map[string]any{})
+	}}},
+	{Name: "server-unhealthy", Value: moment{event: subject.EventServerUnhealthy, control: true, bring: func(ctx context.Context, t *kit.T, p *kit.Phase, slow string) {
+		stop(ctx, t, slow)
+		p.Control.Send(subject.Command{Op: "health", Name: "slow", TimeoutMS: 200})
+	}}},
+	{Name: "server-stopped", Value: moment{event: subject.EventServerStopped, bring: func(_ context.Context, _ *kit.T, p *kit.Phase, _ string) {
+		p.Stdin.Close()
+	}}},
+	{Name: "random", Value: moment{}},
+}, func(ctx context.Context, t *kit.T, m moment) {
+	if m.event == "" {
 		random(ctx, t)
 		return
 	}
-	phase := t.Start(ctx, worst(t))
-	if event == subject.EventDecision {
-		t.Control("the phase runs", phase.Fate(ctx), kit.Be("the agent runs"))
-		phase.Agent.Connect(ctx, "undeclared.example.test:443")
+	slow := t.Unique()
+	spec, options := worst(t, slow), []kit.Option{}
+	if m.more != nil {
+		spec.Servers = append(spec.Servers, t.Server(m.more[0], m.more[1:]...))
 	}
-	if event == subject.EventServerStopped {
-		t.Control("the phase runs", phase.Fate(ctx), kit.Be("the agent runs"))
-		phase.Stdin.Close()
+	if m.control {
+		t.Require(subject.Control)
+		options = append(options, kit.WithControl())
 	}
-	phase.AwaitEvent(ctx, event, nil)
+	phase := t.Start(ctx, spec, options...)
+	if m.bring != nil {
+		t.Control("the phase runs", phase.Fate(ctx), kit.Be("the agent runs"))
+		m.bring(ctx, t, phase, slow)
+	}
+	phase.AwaitEvent(ctx, m.event, nil)
 	phase.Signal(syscall.SIGKILL)
-	t.Control("the subject is killed", phase.Wait(ctx), kit.Be(kit.Exit{Signal: syscall.SIGKILL}))
+	killed := phase.Wait(ctx)
+	t.Control("the subject is killed", killed == kit.Exit{Signal: syscall.SIGKILL} || m.late && killed.Code != 0, kit.Be(true))
 	nothingLeft(ctx, t, phase)
 })
 
-// worst is a phase with every kind of server that might stay.
-func worst(t *kit.T) subject.Spec {
+// moment is when the bridge is killed: as soon as it tells an event.
+type moment struct {
+	event   string
+	more    []string // name and flags of one more server, which brings the event
+	bring   func(ctx context.Context, t *kit.T, p *kit.Phase, slow string)
+	control bool // the phase has a control stream
+	late    bool // it may have ended by itself before
+}
+
+// worst is a phase with every kind of server that might stay; slow marks the one
+// of them that is well-behaved.
+func worst(t *kit.T, slow string) subject.Spec {
 	deaf := t.Server("deaf", "--ignore-eof", "--ignore-term")
 	deaf.StopGraceMS = 300
 	return subject.Spec{Servers: []subject.Server{
 		deaf, t.Server("tree", "--ignore-eof", "--fork", "setsid", "--fork", "double", "--mark", t.Unique()),
-		t.Server("slow", "--start-delay", "30ms"),
+		t.Server("slow", "--start-delay", "30ms", "--mark", slow),
 	}}
 }
 
@@ -67,7 +96,7 @@ func random(ctx context.Context, t *kit.T) {
 	chance := rand.New(rand.NewPCG(8, 8))
 	busy := 0
 	for range kills {
-		phase := t.Start(ctx, worst(t))
+		phase := t.Start(ctx, worst(t, t.Unique()))
 		pause(ctx, time.Duration(chance.Int64N(int64(120*time.Millisecond))))
 		if len(t.Strays()) > 1 || len(files(t, phase)) > 0 {
 			busy++ // more than the subject's own process is there
