@@ -182,8 +182,25 @@ func needed(profile string) map[string]attempt.Attempt {
 
 func allowed(ctx context.Context, t *kit.T, profile string) {
 	agent := t.Start(ctx, subject.Spec{Seccomp: profile}).Agent
+	for _, where := range []string{"/tmp/", "@"} {
+		address := where + "ipc-" + t.Unique()
+		t.Control("outside: two sockets meet at "+address, meet(ctx, t.Outside(ctx), address), kit.HaveData("ping"))
+		t.Attempt("in the sandbox: the same", meet(ctx, agent, address), kit.HaveData("ping"))
+	}
 	for name, a := range needed(profile) {
 		t.Control("outside: "+name, t.Outside(ctx).Do(ctx, a), kit.HaveText("passed"))
 		t.Attempt("in the sandbox: "+name, agent.Do(ctx, a), kit.HaveText("passed"))
 	}
+}
+
+// meet is what a runtime's processes do to talk with each other: one listens on a
+// Unix socket, another connects.
+func meet(ctx context.Context, a *kit.Agent, address string) attempt.Observation {
+	listening := a.Do(ctx, attempt.Attempt{Op: attempt.OpListen, Network: "unix", Address: address, Conn: address})
+	if listening.Errno != "" {
+		return listening
+	}
+	answer := a.Do(ctx, attempt.Attempt{Op: attempt.OpDial, Network: "unix", Address: address, Data: []byte("ping"), Until: "size", Size: 4})
+	a.Close(ctx, address)
+	return answer
 }

@@ -25,6 +25,8 @@ var _ = kit.Table(catalog.Case{
 	Why:    "One connection to the container engine, the session bus or a multiplexer is a shell on the host; a list of paths to hide is never complete.",
 }, []kit.Row[string]{
 	{Name: "docker", Value: "/run/docker.sock"},
+	{Name: "containerd", Value: "/run/containerd/containerd.sock"},
+	{Name: "podman", Value: "/run/user/UID/podman/podman.sock"},
 	{Name: "dbus", Value: "/run/user/UID/bus"},
 	{Name: "ssh-agent", Value: "/tmp/ssh-planted/agent.1"},
 	{Name: "tmux", Value: "/tmp/tmux-UID/default"},
