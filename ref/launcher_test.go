@@ -174,14 +174,26 @@ func TestDescribeLauncher(t *testing.T) {
 		limits   ref.DeclaredLimits
 		has, not []string
 	}{
-		{false, nil, "ref-fake", ref.DeclaredLimits{Connections: 63, IdleSeconds: 300, HeadBytes: 64 << 10},
+		{
+			false, nil, "ref-fake",
+			ref.DeclaredLimits{Connections: 63, IdleSeconds: 300, HeadBytes: 64 << 10},
 			[]string{"netns", "pidns", "connect", "absolute-form", "virtual-names", "host-servers", "model-route", "landlock", "fallback"},
-			[]string{"relay", "ipv6", "unix-door", "tty", "fd-clean", "limits", "foreign-relay"}},
-		{true, nil, "ref-fake-hosts", ref.DeclaredLimits{Connections: 64, IdleSeconds: 300, HeadBytes: 2048},
+			[]string{"relay", "ipv6", "unix-door", "tty", "fd-clean", "limits", "foreign-relay"},
+		},
+		{
+			true, nil, "ref-fake-hosts",
+			ref.DeclaredLimits{Connections: 64, IdleSeconds: 300, HeadBytes: 2048},
 			[]string{"netns", "connect", "sandbox-servers", "fallback", "env-clean"},
-			[]string{"host-servers", "absolute-form", "virtual-names", "sni", "rule-addresses", "model-route"}},
-		{true, []string{"allowed_hosts", "own_pids", "seccomp"}, "ref-fake-hosts", ref.DeclaredLimits{Connections: 64, IdleSeconds: 300, HeadBytes: 2048},
-			[]string{"netns", "fallback"}, []string{"connect", "pidns", "seccomp", "host-servers"}},
+			[]string{"host-servers", "absolute-form", "virtual-names", "sni", "rule-addresses", "model-route"},
+		},
+		{
+			true,
+			[]string{"allowed_hosts", "own_pids", "seccomp"},
+			"ref-fake-hosts",
+			ref.DeclaredLimits{Connections: 64, IdleSeconds: 300, HeadBytes: 2048},
+			[]string{"netns", "fallback"},
+			[]string{"connect", "pidns", "seccomp", "host-servers"},
+		},
 	} {
 		opt := ref.Options{}
 		launchedBy(row.hosts, row.words...)(&opt)

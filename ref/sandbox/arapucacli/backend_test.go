@@ -77,14 +77,20 @@ func TestArguments(t *testing.T) {
 	}{
 		{"nothing", external.Launch{}, "--no-pid-ns", ""},
 		{"paths", external.Launch{RO: []string{"/usr", "/a b"}, RW: []string{"/w"}, Cwd: "/w"}, "-v /usr:ro -v /a b:ro -v /w --cwd /w --no-pid-ns", ""},
-		{"hosts", external.Launch{OwnNetwork: true, AllowedHosts: []external.AllowedHost{{Host: "*.a.example", Port: 443}, {Host: "192.0.2.1", Port: 1}}},
-			"--allow-host *.a.example:443 --allow-host 192.0.2.1:1", ""},
+		{
+			"hosts",
+			external.Launch{OwnNetwork: true, AllowedHosts: []external.AllowedHost{{Host: "*.a.example", Port: 443}, {Host: "192.0.2.1", Port: 1}}},
+			"--allow-host *.a.example:443 --allow-host 192.0.2.1:1", "",
+		},
 		{"own network alone", external.Launch{OwnNetwork: true}, "--deny-network", ""},
 		{"own processes", external.Launch{OwnNetwork: true, OwnPIDs: true}, "--deny-network", ""},
 		{"seccomp and limits", external.Launch{Seccomp: "baseline", Memory: 3*mib - 1, PIDs: 7}, "--no-pid-ns --seccomp baseline --memory 2 --pids 7", ""},
 		{"a mebibyte", external.Launch{Memory: mib}, "--no-pid-ns --memory 1", ""},
-		{"environment", external.Launch{Env: []string{"A=b=c", "PATH=/ours", "HOME=/ours", "https_proxy=http://127.0.0.1:18080", "NO_PROXY=localhost,127.0.0.1,::1", "BRIDGE_PROXY=http://127.0.0.1:18080"}},
-			"--env A=b=c --env BRIDGE_PROXY=http://127.0.0.1:18080 --no-pid-ns", ""},
+		{
+			"environment",
+			external.Launch{Env: []string{"A=b=c", "PATH=/ours", "HOME=/ours", "https_proxy=http://127.0.0.1:18080", "NO_PROXY=localhost,127.0.0.1,::1", "BRIDGE_PROXY=http://127.0.0.1:18080"}},
+			"--env A=b=c --env BRIDGE_PROXY=http://127.0.0.1:18080 --no-pid-ns", "",
+		},
 		{"another proxy", external.Launch{Env: []string{"HTTP_PROXY=http://192.0.2.1:1"}}, "--env HTTP_PROXY=http://192.0.2.1:1 --no-pid-ns", ""}, // arapuca refuses it
 
 		{"a colon", external.Launch{RO: []string{"/a:b"}}, "", "RO"},
@@ -115,7 +121,7 @@ func TestArguments(t *testing.T) {
 }
 
 // launch runs a script as arapuca and gives its end and what came on stderr.
-func launch(t *testing.T, script string, meanwhile func(external.Process)) (external.Exited, error, string) {
+func launch(t *testing.T, script string, meanwhile func(external.Process)) (external.Exited, string, error) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -144,7 +150,7 @@ func launch(t *testing.T, script string, meanwhile func(external.Process)) (exte
 	_ = w.Close()
 	text := <-read
 	_ = r.Close()
-	return exited, err, text
+	return exited, text, err
 }
 
 func TestWait(t *testing.T) {
@@ -170,7 +176,7 @@ func TestWait(t *testing.T) {
 		{"sleep 3 & exit 3", "", external.Exited{Code: 3}, ""}, // something holds the stream
 	} {
 		t.Run(row.script, func(t *testing.T) {
-			exited, err, stderr := launch(t, row.script, nil)
+			exited, stderr, err := launch(t, row.script, nil)
 			if exited != row.exited || (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
 				t.Errorf("%+v, %v; want %+v, %q", exited, err, row.exited, row.err)
 			}
@@ -190,7 +196,7 @@ func TestKill(t *testing.T) {
 		{"sleep 1000; exit $?", external.Exited{Signal: 9}}, // the shell makes 137 of it
 		{"while :; do sleep 1000; done", external.Exited{Signal: 9}},
 	} {
-		exited, err, _ := launch(t, row.script, func(p external.Process) {
+		exited, _, err := launch(t, row.script, func(p external.Process) {
 			_ = p.Kill()
 			_ = p.Kill()
 		})
@@ -201,7 +207,7 @@ func TestKill(t *testing.T) {
 }
 
 func TestSignal(t *testing.T) {
-	exited, err, _ := launch(t, `trap 'exit 7' TERM; echo here >&2; while :; do sleep 0.01; done`, func(p external.Process) {
+	exited, _, err := launch(t, `trap 'exit 7' TERM; echo here >&2; while :; do sleep 0.01; done`, func(p external.Process) {
 		if err := p.Signal(syscall.SIGHUP); err == nil {
 			t.Error("one that arapuca does not pass on")
 		}

@@ -97,7 +97,7 @@ func children(pid int) (all []int) {
 		if err != nil {
 			continue // the thread has ended
 		}
-		for _, field := range strings.Fields(string(text)) {
+		for field := range strings.FieldsSeq(string(text)) {
 			var child int
 			if _, err := fmt.Sscan(field, &child); err == nil {
 				all = append(all, child)

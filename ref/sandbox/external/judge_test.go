@@ -125,15 +125,15 @@ func TestDied(t *testing.T) {
 		stage string
 		errno syscall.Errno
 	}{
-		"unshare: unshare failed: Operation not permitted\n":                                      {sandbox.StageClone, unix.EPERM},
-		"unshare: unshare failed: No space left on device":                                        {sandbox.StageClone, unix.ENOSPC},
-		"arapuca: bridge: bridge: loopback: Operation not permitted (os error 1)":                 {sandbox.StageLoopback, unix.EPERM},
-		"arapuca: landlock: not enforced":                                                         {sandbox.StageLandlock, 0},
-		"arapuca: landlock: restrict: Function not implemented (os error 38)":                     {sandbox.StageLandlock, unix.ENOSYS},
-		"arapuca: seccomp: Invalid argument (os error 22)":                                        {sandbox.StageSeccomp, unix.EINVAL},
-		"arapuca: cgroups: no controllers: limits cannot be enforced":                             {sandbox.StageLimits, 0},
-		"something about permission denied":                                                       {sandbox.StageInit, unix.EACCES},
-		"":                                                                                        {sandbox.StageInit, 0},
+		"unshare: unshare failed: Operation not permitted\n":                  {sandbox.StageClone, unix.EPERM},
+		"unshare: unshare failed: No space left on device":                    {sandbox.StageClone, unix.ENOSPC},
+		"arapuca: bridge: loopback: Operation not permitted (os error 1)":     {sandbox.StageLoopback, unix.EPERM},
+		"arapuca: landlock: not enforced":                                     {sandbox.StageLandlock, 0},
+		"arapuca: landlock: restrict: Function not implemented (os error 38)": {sandbox.StageLandlock, unix.ENOSYS},
+		"arapuca: seccomp: Invalid argument (os error 22)":                    {sandbox.StageSeccomp, unix.EINVAL},
+		"arapuca: cgroups: no controllers: limits cannot be enforced":         {sandbox.StageLimits, 0},
+		"something about permission denied":                                   {sandbox.StageInit, unix.EACCES},
+		"":                                                                    {sandbox.StageInit, 0},
 		strings.Repeat("unshare: Operation not permitted\n", 1) + strings.Repeat("other\n", 2000): {sandbox.StageInit, 0},
 	} {
 		failure, ok := errors.AsType[*sandbox.Failure](died("code 1", said))

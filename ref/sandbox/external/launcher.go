@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,11 +48,14 @@ func (a About) Has(f Field) bool { return slices.Contains(a.Fields, f) }
 
 // String is the name with the versions.
 func (a About) String() string {
-	text := a.Name
+	var versions []string
 	for _, of := range slices.Sorted(maps.Keys(a.Versions)) {
-		text += fmt.Sprintf(" (%s %s)", of, a.Versions[of])
+		versions = append(versions, of+" "+a.Versions[of])
 	}
-	return text
+	if versions == nil {
+		return a.Name
+	}
+	return a.Name + " (" + strings.Join(versions, ", ") + ")"
 }
 
 // setUp bounds the time until an agent runs, or a helper has told what it is.

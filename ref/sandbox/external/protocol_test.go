@@ -166,7 +166,7 @@ func descendants(pid int) []int {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, list := range lists {
 		text, _ := os.ReadFile(list)
-		for _, field := range strings.Fields(string(text)) {
+		for field := range strings.FieldsSeq(string(text)) {
 			var child int
 			fmt.Sscan(field, &child)
 			all = append(all, descendants(child)...)
