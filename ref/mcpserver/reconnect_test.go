@@ -24,7 +24,7 @@ func reconnects(t *testing.T) int {
 	if os.Getenv("RECONNECTS") != "" && err != nil {
 		t.Fatal("RECONNECTS: ", err)
 	}
-	return max(n, 20)
+	return max(n, 12)
 }
 
 // usage is what reconnects could make grow.
