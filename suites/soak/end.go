@@ -37,6 +37,7 @@ var ends = []*end{
 		return d.kill(p, p.cmd.Process.Pid)
 	}},
 	killAt(subject.EventMode), killAt(subject.EventServerStarted), killAt(subject.EventReady), killAt(subject.EventDecision),
+	failing("SIGKILL at error", killAt(subject.EventError)),
 	{name: "SIGKILL while it stops", kills: true, bring: func(ctx context.Context, d *driver, p *phase) bool {
 		p.awaitEvent(ctx, subject.EventReady)
 		_ = p.stdin.Close() // the agent ends
@@ -72,10 +73,7 @@ var ends = []*end{
 		name: "it runs out of time", spec: func(s *subject.Spec) { s.Timeouts = &subject.Timeouts{PhaseMS: 120} },
 		bring: func(context.Context, *driver, *phase) bool { return true },
 	},
-	{
-		name: "a server does not start", servers: broken, spec: func(s *subject.Spec) { s.Timeouts = &subject.Timeouts{PhaseMS: 400} },
-		bring: func(context.Context, *driver, *phase) bool { return true },
-	},
+	failing("a server does not start", &end{bring: func(context.Context, *driver, *phase) bool { return true }}),
 }
 
 // quiet is a phase that only starts and ends, after one that lost more than its
@@ -84,6 +82,13 @@ var quiet = &end{name: "quiet", servers: [][]string{{}}, bring: func(ctx context
 	p.awaitEvent(ctx, subject.EventReady)
 	return p.stdin.Close() == nil
 }}
+
+// failing is an end of a phase whose servers do not all start, in time or at all.
+func failing(name string, e *end) *end {
+	e.name, e.servers = name, broken
+	e.spec = func(s *subject.Spec) { s.Timeouts = &subject.Timeouts{PhaseMS: 400} }
+	return e
+}
 
 func killAt(event string) *end {
 	return &end{name: "SIGKILL at " + event, kills: true, bring: func(ctx context.Context, d *driver, p *phase) bool {
