@@ -62,6 +62,26 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// FuzzParse: whatever is read is pinned, complete and told apart.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(row))
+	f.Add(ci.Matrix)
+	f.Add([]byte("rows: [{name: a}]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rows, err := matrix.Parse(data)
+		if err != nil {
+			return
+		}
+		names := map[string]bool{}
+		for _, r := range rows {
+			if r.Why == "" || names[r.Name] || strings.ContainsAny(r.Image, "/ ") || strings.HasPrefix(r.Arapuca, "-") {
+				t.Errorf("accepted: %+v", r)
+			}
+			names[r.Name] = true
+		}
+	})
+}
+
 // TestShippedMatrix: what the file has to hold for the questions it is there for.
 func TestShippedMatrix(t *testing.T) {
 	rows, err := matrix.Parse(ci.Matrix)

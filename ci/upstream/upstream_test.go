@@ -55,6 +55,29 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// FuzzParse: nothing that git or a shell takes for something else becomes a ref.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"0.2.5", "pr:12", "main", "--upload-pack=x", "a..b", "./x"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := Parse(GoArapuca, text)
+		if err != nil {
+			return
+		}
+		switch s.Kind {
+		case Checkout:
+			if !filepath.IsAbs(s.Value) {
+				t.Errorf("%q became the path %q", text, s.Value)
+			}
+		default:
+			if strings.HasPrefix(s.Value, "-") || strings.ContainsAny(s.Value, " \t\n\x00;&|$`<>~^:?*[\\") || strings.Contains(s.Value, "..") {
+				t.Errorf("%q became the ref %q", text, s.Value)
+			}
+		}
+	})
+}
+
 // repository has main with two commits, a branch from the first, and a pull
 // request's head.
 type repository struct {
