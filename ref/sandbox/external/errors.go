@@ -76,8 +76,15 @@ func FailureIn(said string) *Failed {
 }
 
 // died is a rehearsal in which the program did not come to say anything.
-func died(how, said string) error {
+func died(exit sandbox.Exit, said string) error {
 	f := FailureIn(said)
+	how := fmt.Sprintf("code %d", exit.Code)
+	switch {
+	case exit.Signal == unix.SIGSYS:
+		f.Stage, how = sandbox.StageSeccomp, "SIGSYS: its filter kills a program that does nothing unusual"
+	case exit.Signal != 0:
+		how = unix.SignalName(exit.Signal)
+	}
 	f.Reason = strings.TrimSuffix("the rehearsal ended with "+how+": "+f.Reason, ": ")
 	return report{Failed: f}.error()
 }

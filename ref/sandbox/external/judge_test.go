@@ -136,9 +136,18 @@ func TestDied(t *testing.T) {
 		"":                                                                    {sandbox.StageInit, 0},
 		strings.Repeat("unshare: Operation not permitted\n", 1) + strings.Repeat("other\n", 2000): {sandbox.StageInit, 0},
 	} {
-		failure, ok := errors.AsType[*sandbox.Failure](died("code 1", said))
+		failure, ok := errors.AsType[*sandbox.Failure](died(sandbox.Exit{Code: 1}, said))
 		if !ok || failure.Stage != want.stage || failure.Errno != want.errno {
 			t.Errorf("%.60q: %+v, want %+v", said, failure, want)
+		}
+	}
+}
+
+func TestDiedBySignal(t *testing.T) {
+	for sig, want := range map[syscall.Signal]string{unix.SIGSYS: sandbox.StageSeccomp, unix.SIGKILL: sandbox.StageInit} {
+		failure, ok := errors.AsType[*sandbox.Failure](died(sandbox.Exit{Signal: sig}, ""))
+		if !ok || failure.Stage != want || failure.Errno != 0 || !strings.Contains(failure.Error(), unix.SignalName(sig)) {
+			t.Errorf("signal %d: %v", sig, failure)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (l *Launcher) play(ctx context.Context, dir string, launch Launch) (f facts
 		out.text()
 		return f, err
 	}
-	how, err := l.perform(ctx, dir, launch, out.write, said.write)
+	exit, err := l.perform(ctx, dir, launch, out.write, said.write)
 	saw, words := out.text(), said.text()
 	if err != nil {
 		if helper, ok := errors.AsType[*HelperError](err); ok && words != "" {
@@ -162,14 +162,14 @@ func (l *Launcher) play(ctx context.Context, dir string, launch Launch) (f facts
 			return f, nil
 		}
 	}
-	return f, died(how, words)
+	return f, died(exit, words)
 }
 
 // perform is one launch from beginning to end.
-func (l *Launcher) perform(ctx context.Context, dir string, launch Launch, stdout, stderr *os.File) (how string, err error) {
+func (l *Launcher) perform(ctx context.Context, dir string, launch Launch, stdout, stderr *os.File) (exit sandbox.Exit, err error) {
 	h, err := startHelper(ctx, l.Command(), dir, nil, stdout, stderr)
 	if err != nil {
-		return "", err
+		return exit, err
 	}
 	box := &Sandbox{launch: launch, helper: h, done: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { _ = box.Kill() })
@@ -177,13 +177,9 @@ func (l *Launcher) perform(ctx context.Context, dir string, launch Launch, stdou
 	if err := box.Start(); err != nil {
 		_ = box.Kill()
 	}
-	exit, err := box.Wait()
+	exit, err = box.Wait()
 	if ctx.Err() != nil {
-		return "", sandbox.NewFailure(sandbox.StageReady, fmt.Errorf("the rehearsal did not end in time: %w", context.Cause(ctx)))
+		return exit, sandbox.NewFailure(sandbox.StageReady, fmt.Errorf("the rehearsal did not end in time: %w", context.Cause(ctx)))
 	}
-	how = fmt.Sprintf("code %d", exit.Code)
-	if exit.Signal != 0 {
-		how = fmt.Sprintf("signal %d", int(exit.Signal))
-	}
-	return how, err
+	return exit, err
 }
