@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -43,7 +44,7 @@ func (a *Agent) Proxy(ctx context.Context) string {
 	raw := a.Env(ctx, "HTTP_PROXY")
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
-		ginkgo.Fail("the agent's environment names no proxy: HTTP_PROXY is " + raw)
+		ginkgo.Fail(fmt.Sprintf("the agent's environment names no proxy: HTTP_PROXY is %q", raw))
 	}
 	return u.Host
 }

@@ -52,6 +52,14 @@ type resultView struct {
 	Files []fileView
 }
 
+// Reason is empty where a step that broke says the same.
+func (r resultView) Reason() string {
+	if slices.ContainsFunc(r.R.Steps, func(s Step) bool { return !s.OK }) {
+		return ""
+	}
+	return r.R.Reason
+}
+
 type claimView struct {
 	Name      string
 	Exercised bool

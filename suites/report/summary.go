@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -52,13 +53,15 @@ func redTable(b *strings.Builder, v Verdict) {
 	}
 }
 
-// gotLine is what the worst result saw, with the rows that are red named.
+// gotLine is what the worst result saw, with the rows that are red named; rows
+// that saw the same stand together.
 func gotLine(c CaseVerdict) string {
 	rows := worstRows(c)
 	if len(rows) == 0 {
 		return c.Reason
 	}
-	var parts []string
+	var texts []string
+	seenBy := map[string][]string{}
 	for _, r := range rows {
 		text := r.Reason
 		for _, s := range r.Steps {
@@ -67,12 +70,19 @@ func gotLine(c CaseVerdict) string {
 				break
 			}
 		}
-		if r.Row != "" {
-			text = r.Row + ": " + text
+		if !slices.Contains(texts, text) {
+			texts = append(texts, text)
 		}
-		parts = append(parts, text)
+		if r.Row != "" {
+			seenBy[text] = append(seenBy[text], r.Row)
+		}
 	}
-	return strings.Join(parts, "; ")
+	for i, text := range texts {
+		if rows := seenBy[text]; len(rows) > 0 {
+			texts[i] = strings.Join(rows, ", ") + ": " + text
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 func list(b *strings.Builder, title string, items []string) {

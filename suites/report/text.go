@@ -132,7 +132,7 @@ func notes(v Verdict) []string {
 	}
 	for _, p := range v.Profiles {
 		if len(p.Unclaimed) > 0 {
-			notes = append(notes, fmt.Sprintf("%s cannot be conformant: %s", p.Name, strings.Join(p.Because, "; ")))
+			notes = append(notes, fmt.Sprintf("%s cannot be conformant: its core is not claimed: %s", p.Name, joinWords(p.Unclaimed)))
 		}
 	}
 	for _, h := range v.HostLacks {
