@@ -102,6 +102,31 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// The witness sees what the agent would, and needs more to run.
+func TestStage(t *testing.T) {
+	dir := t.TempDir()
+	for _, row := range []struct {
+		rw     []string
+		hidden bool
+	}{{nil, true}, {[]string{dir + "x"}, true}, {[]string{dir}, false}, {[]string{"/"}, false}} {
+		launch := Launch{Path: "/bin/agent", RW: row.rw, Memory: 1, PIDs: 2, Files: 3, OwnNetwork: true}
+		st, err := launcher().setStage(Spec{Dir: dir}, &launch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if launch.Memory != 0 || launch.PIDs != 0 || launch.Files != 0 || launch.Path == "/bin/agent" || len(launch.RW) != len(row.rw)+1 {
+			t.Errorf("%+v", launch)
+		}
+		if (st.Hidden != "") != row.hidden || st.Declared == "" || st.Proxy != "" || st.Host == "" {
+			t.Errorf("with %v writable: %+v", row.rw, st.scene)
+		}
+		st.clear()
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+	}
+}
+
 // What was asked for and is not in force stops the start, whatever a helper says.
 func TestRehearsalRefuses(t *testing.T) {
 	needNamespaces(t)

@@ -60,6 +60,8 @@ func (l *Launcher) setStage(s Spec, launch *Launch) (*stage, error) {
 		return st, &HelperError{err}
 	}
 	launch.Path = program
+	// Limits are the agent's: what is enough for it may not be for this program.
+	launch.Memory, launch.PIDs, launch.Files = 0, 0, 0
 	launch.RO = append(slices.Clone(launch.RO), program, "/proc")
 	dir, err := os.MkdirTemp(s.Dir, "r")
 	if err != nil {
