@@ -50,13 +50,16 @@ var _ = kit.Table(catalog.Case{
 	t.Attempt("one more is refused", line.refused(ctx), kit.Be(true))
 	line.agent.Close(ctx, "held")
 
-	ctx, cancel := context.WithTimeout(ctx, freeBound)
-	defer cancel()
-	t.Await(ctx, "as many connections work again when those are closed", func() bool {
-		work := line.many(ctx, most-1, "again")
+	// A slot may be held a moment longer; how long a round takes is no matter.
+	again := 0
+	for bound := time.Now().Add(freeBound); again < most-1; {
+		again = line.many(ctx, most-1, "again")
 		line.agent.Close(ctx, "again")
-		return work == most-1
-	})
+		if time.Now().After(bound) {
+			break
+		}
+	}
+	t.Attempt("connections that work again when those are closed", again, kit.Be(most-1))
 })
 
 // freeBound is how long a closed connection may hold its slot.
@@ -65,7 +68,7 @@ const freeBound = 5 * time.Second
 // many opens connections at once, keeps them, and returns how many work.
 func (l *line) many(ctx context.Context, n int, conn string) int {
 	hello := l.hello(ctx)
-	hello.Op, hello.Count, hello.Conn, hello.TimeoutMS = attempt.OpMany, n, conn, 10000
+	hello.Op, hello.Count, hello.Conn, hello.TimeoutMS = attempt.OpMany, n, conn, 25_000
 	answer := l.agent.Do(ctx, hello)
 	return int(answer.Value) - wrong(answer)
 }
@@ -85,7 +88,7 @@ func wrong(o attempt.Observation) int {
 // 503 where HTTP is spoken, else by its end.
 func (l *line) refused(ctx context.Context) bool {
 	hello := l.hello(ctx)
-	hello.Op, hello.TimeoutMS = attempt.OpDial, 3000
+	hello.Op, hello.TimeoutMS = attempt.OpDial, 8000
 	answer := l.agent.Do(ctx, hello)
 	if l.http {
 		return strings.Contains(string(answer.Data), " 503 ")
