@@ -79,7 +79,7 @@ func TestExitAndPage(t *testing.T) {
 func TestUnlinkedSideIsNamedByItsFolder(t *testing.T) {
 	lacks := &report.Link{Missing: []string{"arapuca_launch"}}
 	head := &side{dir: "head", link: lacks}
-	if head.of("ref-arapuca") != "head" || (side{dir: "base"}).of("ref-arapuca") != "base/ref-arapuca" {
+	if head.of("ref-arapuca", true) != "head" || head.of("ref-arapuca", false) != "head/ref-arapuca" {
 		t.Error("bridgecheck is given the wrong thing")
 	}
 	var page, log bytes.Buffer

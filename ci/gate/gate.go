@@ -77,11 +77,11 @@ func Run(ctx context.Context, q Request) (int, error) {
 
 // compare runs bridgecheck gate for each subject, and puts the pages together.
 func (q Request) compare(ctx context.Context, base, head *side) (int, error) {
-	worst := 0
+	worst, broken := 0, base.broken() || head.broken()
 	var page strings.Builder
 	for _, subject := range q.Subjects {
 		results := filepath.Join(q.Results, subject)
-		code, err := q.bridgecheck(ctx, base.of(subject), head.of(subject), results)
+		code, err := q.bridgecheck(ctx, base.of(subject, broken), head.of(subject, broken), results)
 		if err != nil {
 			return 0, err
 		}
@@ -92,7 +92,7 @@ func (q Request) compare(ctx context.Context, base, head *side) (int, error) {
 		}
 		page.Write(text)
 		page.WriteString("\n")
-		if base.broken() || head.broken() {
+		if broken {
 			break // the others say the same: nothing was built
 		}
 	}

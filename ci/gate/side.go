@@ -35,9 +35,9 @@ func (s side) text() string {
 func (s side) broken() bool { return s.link != nil && !s.link.OK() }
 
 // of is what bridgecheck gate is given: the subject, or the folder with the link
-// verdict where it was not built.
-func (s side) of(subject string) string {
-	if s.broken() {
+// verdict when one of the sides could not be built. Nothing is run then.
+func (s side) of(subject string, broken bool) string {
+	if broken {
 		return s.dir
 	}
 	return filepath.Join(s.dir, subject)

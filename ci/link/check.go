@@ -33,7 +33,7 @@ type Request struct {
 // Check compares. An error is that something could not be looked at.
 func Check(ctx context.Context, q Request) (report.Link, error) {
 	l := report.Link{
-		Binding: report.Part{Name: "go-arapuca", Version: q.BindingVersion},
+		Binding: report.Part{Name: "go-arapuca", Version: strings.TrimPrefix(q.BindingVersion, "v")},
 		Library: report.Part{Name: "arapuca", Version: q.LibraryVersion},
 		Wrapper: report.Part{Name: "arapuca"},
 	}

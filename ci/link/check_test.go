@@ -77,7 +77,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l, err := link.Check(t.Context(), link.Request{
-				Binding: filepath.Join(dir, "go"), BindingVersion: "0.2.5", History: history(t),
+				Binding: filepath.Join(dir, "go"), BindingVersion: "v0.2.5", History: history(t),
 				Library: tt.library, LibraryVersion: tt.version, Wrapper: tt.wrapper,
 			})
 			if err != nil || l.Text() != tt.want || l.OK() != strings.Contains(tt.want, " fits ") {

@@ -53,8 +53,12 @@ func (g Gate) table(b *strings.Builder, title string, changes []Change) {
 	}
 	fmt.Fprintf(b, "\n### %s\n\n| check | base | head | requires | head got | rerun |\n|---|---|---|---|---|---|\n", title)
 	for _, c := range changes {
-		fmt.Fprintf(b, "| %s %s | %s | %s | %s | %s | `%s` |\n", c.Case.ID, cell(c.Case.Title), c.Base, c.Head,
-			cell(c.Case.Must), cell(gotLine(c.Case)), cell(c.Case.Rerun))
+		rerun := ""
+		if c.Case.Rerun != "" {
+			rerun = "`" + cell(c.Case.Rerun) + "`"
+		}
+		fmt.Fprintf(b, "| %s %s | %s | %s | %s | %s | %s |\n", c.Case.ID, cell(c.Case.Title), c.Base, c.Head,
+			cell(c.Case.Must), cell(gotLine(c.Case)), rerun)
 	}
 }
 

@@ -130,8 +130,9 @@ func CompareLinked(baseLink, headLink *Link, base, head []Verdict) Gate {
 		return Compare(base, head)
 	}
 	g := Gate{Base: linkSubject(baseLink, base), Head: linkSubject(headLink, head)}
-	if !badHead && len(head) == 0 || !badBase && len(base) == 0 {
-		g.Problems = append(g.Problems, "a side has not been run")
+	// That a side fits is known by its link verdict, or by the run it had.
+	if headLink == nil && len(head) == 0 || baseLink == nil && len(base) == 0 {
+		g.Problems = append(g.Problems, "of a side there is neither a run nor whether its parts fit")
 	}
 	c := Change{Base: Pass, Head: Pass, Case: CaseVerdict{
 		ID: LinkID, Title: linkTitle, Level: catalog.Interoperability,

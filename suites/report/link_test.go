@@ -60,8 +60,8 @@ func TestCompareLinked(t *testing.T) {
 		{"the head runs another wrapper", &fits, &skewed, ran, nil, "Broken", "the program it runs is arapuca 0.2.4", 1},
 		{"the head fits again", &lacks, &fits, nil, ran, "Mended", "LINK", 0},
 		{"neither", &lacks, &lacks, nil, nil, "Nothing can be concluded", "neither side could be built", 4},
-		{"the head fits and was not run", &lacks, &fits, nil, nil, "Nothing can be concluded", "has not been run", 4},
-		{"the base was not run", nil, &lacks, nil, nil, "Nothing can be concluded", "has not been run", 4},
+		{"the head fits and was not run", &lacks, &fits, nil, nil, "Mended", "LINK", 0},
+		{"the base is not known at all", nil, &lacks, nil, nil, "Nothing can be concluded", "neither a run nor", 4},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := CompareLinked(tt.base, tt.head, tt.baseRuns, tt.headRuns)
