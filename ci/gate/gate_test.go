@@ -129,6 +129,11 @@ func TestGateOfAChange(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	head := upstreams(t, "", "lo-down")
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", head, "tag", "v9.9.9").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Setenv("GO_ARAPUCA_REPOSITORY", head)
+	cache := upstream.Cache{Dir: t.TempDir()}
 	for _, tt := range []struct {
 		name string
 		q    gate.Request
@@ -139,11 +144,13 @@ func TestRefuses(t *testing.T) {
 		{"an unknown subject", gate.Request{GoArapuca: head, Subjects: []string{"ref-native"}}, "not \"ref-native\""},
 		{"a base that is not there", gate.Request{GoArapuca: head, Base: "none"}, "BASE=none"},
 		{"no change", gate.Request{GoArapuca: head, Base: "change"}, "nothing to compare"},
+		{"a release alone", gate.Request{GoArapuca: "v9.9.9"}, "is a release, and no change"},
 		{"no change in either", gate.Request{GoArapuca: head, Base: "change", Arapuca: head, ArapucaBase: "change"}, "neither go-arapuca"},
 		{"no Go there", gate.Request{GoArapuca: t.TempDir(), Base: t.TempDir()}, "there is no Go package"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.q.Log, tt.q.Out, tt.q.Repository, tt.q.Results = &bytes.Buffer{}, &bytes.Buffer{}, repository, t.TempDir()
+			tt.q.Cache = cache
 			if code, err := gate.Run(t.Context(), tt.q); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%d, %v; want %q", code, err, tt.want)
 			}

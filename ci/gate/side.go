@@ -92,6 +92,9 @@ func (q Request) pair(ctx context.Context, p upstream.Project, headText, baseTex
 	if head, err = q.Cache.Get(ctx, source, filepath.Join(dir, "head")); err != nil {
 		return head, base, err
 	}
+	if baseText == "" && source.Release() {
+		return head, base, fmt.Errorf("%w: %s is a release, and no change; name the base as BASE=REF", upstream.ErrNothing, source)
+	}
 	if baseText != "" {
 		if named, err := upstream.Parse(p.FromEnv(), baseText); err != nil {
 			return head, base, err

@@ -99,10 +99,15 @@ func Parse(p Project, text string) (Source, error) {
 	return s, nil
 }
 
-// Pinned tells whether the source names the same code for ever: a version or a
+// Pinned tells whether the source names the same code for ever: a release or a
 // whole commit.
 func (s Source) Pinned() bool {
-	return s.Kind == Ref && (version.MatchString(strings.TrimPrefix(s.Value, "v")) || commit.MatchString(s.Value))
+	return s.Release() || s.Kind == Ref && commit.MatchString(s.Value)
+}
+
+// Release tells whether the source is a released version.
+func (s Source) Release() bool {
+	return s.Kind == Ref && version.MatchString(strings.TrimPrefix(s.Value, "v"))
 }
 
 var commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
