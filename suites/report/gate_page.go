@@ -37,14 +37,18 @@ func (g Gate) sentence() string {
 }
 
 func subjectText(s Subject) string {
+	name := s.Name
+	if s.Arg != "" && s.Arg != s.Name {
+		name = s.Arg + ", that is " + s.Name // two builds of one sandbox have one name
+	}
 	var versions []string
 	for name, version := range s.Versions {
 		versions = append(versions, name+" "+version)
 	}
 	if len(versions) == 0 {
-		return cell(s.Name)
+		return cell(name)
 	}
-	return cell(s.Name + " (" + strings.Join(slices.Sorted(slices.Values(versions)), ", ") + ")")
+	return cell(name + " (" + strings.Join(slices.Sorted(slices.Values(versions)), ", ") + ")")
 }
 
 func (g Gate) table(b *strings.Builder, title string, changes []Change) {

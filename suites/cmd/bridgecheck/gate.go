@@ -72,6 +72,7 @@ func hasVerdict(arg string) bool {
 }
 
 func (f *gateFlags) run(ctx context.Context) error {
+	f.gate = true
 	dir := filepath.Join(f.results, "gate")
 	base, err := f.side(ctx, f.base, filepath.Join(dir, "base"))
 	if err != nil {

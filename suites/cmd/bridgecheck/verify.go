@@ -27,6 +27,9 @@ type verifyFlags struct {
 	subject, results, engine string
 	cells                    []string
 	strict                   bool
+	// gate says that two subjects are compared: what is in the baseline and passes
+	// is mended then, and not stale.
+	gate bool
 	seed                     int64
 	// claims are held until the process ends: the reports are still to be written.
 	claims []*os.File
@@ -129,7 +132,7 @@ func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir s
 		Results: dir, Shards: 2 * runtime.NumCPU(), Seed: f.seed,
 	}
 	opts := report.Options{
-		Profiles: judged, Strict: f.strict, Selection: chosen, Registered: catalog.All(),
+		Profiles: judged, Strict: f.strict, Gate: f.gate, Selection: chosen, Registered: catalog.All(),
 		SubjectIsOurs: sub.ours, SubjectArg: sub.arg, Cells: f.cells, Commit: version(), Moot: mootDoors,
 	}
 	if opts.Baseline, err = ci.Baseline(sub.name); err != nil {
