@@ -89,15 +89,22 @@ func worst(t *kit.T, slow string) subject.Spec {
 }
 
 // kills is how often the bridge is killed at a moment of chance, within the time
-// that a phase takes to come up.
+// that a phase takes to come up on this host.
 const kills = 20
 
 func random(ctx context.Context, t *kit.T) {
 	chance := rand.New(rand.NewPCG(8, 8))
+	begun := time.Now()
+	phase := t.Start(ctx, worst(t, t.Unique()))
+	phase.AwaitEvent(ctx, subject.EventReady, nil)
+	up := min(time.Since(begun), time.Second)
+	phase.Signal(syscall.SIGKILL)
+	phase.Wait(ctx)
+	nothingLeft(ctx, t, phase)
 	busy := 0
 	for range kills {
 		phase := t.Start(ctx, worst(t, t.Unique()))
-		pause(ctx, time.Duration(chance.Int64N(int64(120*time.Millisecond))))
+		pause(ctx, time.Duration(chance.Int64N(int64(up))))
 		if len(t.Strays()) > 1 || len(files(t, phase)) > 0 {
 			busy++ // more than the subject's own process is there
 		}
