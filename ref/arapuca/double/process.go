@@ -28,7 +28,7 @@ type Process struct {
 }
 
 // start starts the program and waits until what it launches runs.
-func start(cfg Config, line []string, extra []*os.File, dir string) (*Process, error) {
+func start(cfg Config, line, env []string, extra []*os.File, dir string) (*Process, error) {
 	path := WrapperPath()
 	if path == "" {
 		return nil, errors.New("arapuca: launch: there is no program arapuca, neither beside this one nor in PATH")
@@ -42,7 +42,7 @@ func start(cfg Config, line []string, extra []*os.File, dir string) (*Process, e
 	files := []*os.File{or(cfg.Stdin, os.Stdin), or(cfg.Stdout, os.Stdout), or(cfg.Stderr, os.Stderr)}
 	process, err := os.StartProcess(path, line, &os.ProcAttr{
 		Dir: "/", Files: append(append(files, extra...), theirs),
-		Env: []string{behaviour.Variable + "=" + behaviour.Chosen(), "PATH=" + os.Getenv("PATH")},
+		Env: env,
 		// The program ends with the thread that started it, as arapuca's does.
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})

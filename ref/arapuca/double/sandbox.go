@@ -66,11 +66,15 @@ func (s *Sandbox) Launch(ctx context.Context, cfg Config, cmd string, args []str
 	if err != nil {
 		return nil, err
 	}
+	env, err := environment(cfg)
+	if err != nil {
+		return nil, err
+	}
 	dir, err := MakeTmpDir(cfg.TaskID)
 	if err != nil {
 		return nil, err
 	}
-	p, err := start(cfg, append([]string{"arapuca", "launch", "--tmp", dir}, line...), extraFiles, dir)
+	p, err := start(cfg, append([]string{"arapuca", "launch", "--tmp", dir}, line...), env, extraFiles, dir)
 	if err != nil {
 		_ = os.RemoveAll(dir) // what could not be started has left it empty
 		return nil, err

@@ -74,13 +74,6 @@ func commandLine(cfg Config, cmd string, args []string, extra int) ([]string, er
 	for _, h := range s.hosts {
 		add("--allow-rule", fmt.Sprintf("%s:%d", h.host, h.port))
 	}
-	for _, name := range slices.Sorted(maps.Keys(cfg.Env)) {
-		value, err := text("environment variable "+name, cfg.Env[name])
-		if err != nil {
-			return nil, err
-		}
-		add("--env", name+"="+value)
-	}
 	line = append(line, "--", cmd)
 	for _, a := range args {
 		if a, err = text("argument", a); err != nil {
@@ -89,6 +82,23 @@ func commandLine(cfg Config, cmd string, args []string, extra int) ([]string, er
 		line = append(line, a)
 	}
 	return line, nil
+}
+
+// givenEnv comes before the name of each of the command's variables in the
+// environment of the program: arguments are for everybody to read.
+const givenEnv = "ARAPUCA_GIVEN_"
+
+// environment is the program's own, with the command's.
+func environment(cfg Config) ([]string, error) {
+	env := []string{behaviour.Variable + "=" + behaviour.Chosen(), "PATH=" + os.Getenv("PATH")}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Env)) {
+		value, err := text("environment variable "+name, cfg.Env[name])
+		if err != nil {
+			return nil, err
+		}
+		env = append(env, givenEnv+name+"="+value)
+	}
+	return env, nil
 }
 
 // text is what reaches the program, of a string of the caller's.

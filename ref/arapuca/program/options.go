@@ -31,6 +31,8 @@ func parse(verb string, args []string) (*options, error) {
 	o := &options{}
 	if verb == "run" {
 		o.ro, o.pidns, o.env = defaultPaths(), true, defaultEnv()
+	} else {
+		o.env = given(os.Environ())
 	}
 	for len(args) > 0 {
 		flag := args[0]
@@ -167,6 +169,17 @@ func defaultPaths() []string {
 		"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ld.so.cache", "/etc/localtime",
 		"/etc/passwd", "/etc/group", "/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/proc",
 	}
+}
+
+// given are the command's variables in this program's environment, where the
+// library puts them: arguments are for everybody to read.
+func given(environment []string) (env []string) {
+	for _, kv := range environment {
+		if kv, ok := strings.CutPrefix(kv, "ARAPUCA_GIVEN_"); ok {
+			env = append(env, kv)
+		}
+	}
+	return env
 }
 
 func defaultEnv() []string {
