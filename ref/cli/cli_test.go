@@ -25,6 +25,7 @@ import (
 const command = "refbridge"
 
 func TestMain(m *testing.M) {
+	asLaunched()
 	ref.Main()
 	patience = 200 * time.Millisecond
 	if os.Args[0] == command {
