@@ -133,15 +133,12 @@ type untilPage struct {
 }
 
 func (w *untilPage) Write(p []byte) (int, error) {
-	at := bytes.Index(p, []byte("## bridgecheck gate"))
-	switch {
-	case w.page:
+	if w.page {
 		return len(p), nil
-	case at < 0:
-		return w.to.Write(p)
 	}
-	w.page = true
-	if n, err := w.to.Write(p[:at]); err != nil {
+	before, _, found := bytes.Cut(p, []byte("## bridgecheck gate"))
+	w.page = found
+	if n, err := w.to.Write(before); err != nil {
 		return n, err
 	}
 	return len(p), nil

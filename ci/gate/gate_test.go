@@ -112,8 +112,12 @@ func TestGateOfAChange(t *testing.T) {
 	text := page.String()
 	broken, mended, _ := strings.Cut(text, "### Mended by the head")
 	for _, tt := range []struct{ part, want string }{
-		{broken, "closed: 1 broken"}, {broken, "### Broken by the head"}, {broken, "| LIF-010 "}, {mended, "| LPB-006 "},
-		{broken, "ref-arapuca-double"}, {mended, gate.NotJudged},
+		{broken, "closed: 1 broken"},
+		{broken, "### Broken by the head"},
+		{broken, "| LIF-010 "},
+		{broken, "ref-arapuca-double"},
+		{mended, "| LPB-006 "},
+		{mended, gate.NotJudged},
 	} {
 		if !strings.Contains(tt.part, tt.want) {
 			t.Errorf("the page has no %q where it belongs", tt.want)
