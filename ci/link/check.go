@@ -93,16 +93,25 @@ func findLibrary(ctx context.Context, where string) (path, version string, err e
 	if version, err = ask("--modversion"); err != nil {
 		return "", "", err
 	}
-	dir, err := ask("--variable=libdir")
+	// The variable is a custom of .pc files, and what they add to the search path is
+	// dropped where it is the system's: each may be empty.
+	variable, err := ask("--variable=libdir")
 	if err != nil {
 		return "", "", err
 	}
-	for _, name := range []string{"libarapuca.a", "libarapuca.so"} {
-		if path = filepath.Join(dir, name); exists(path) {
-			return path, version, nil
+	flags, err := ask("--libs-only-L")
+	if err != nil {
+		return "", "", err
+	}
+	dirs := append([]string{variable}, strings.Fields(strings.ReplaceAll(flags, "-L", " "))...)
+	for _, dir := range dirs {
+		for _, name := range []string{"libarapuca.a", "libarapuca.so"} {
+			if path = filepath.Join(dir, name); dir != "" && exists(path) {
+				return path, version, nil
+			}
 		}
 	}
-	return "", "", fmt.Errorf("pkg-config says arapuca is in %s, and there is neither libarapuca.a nor libarapuca.so", dir)
+	return "", "", fmt.Errorf("pkg-config says that arapuca is in %q, and there is neither libarapuca.a nor libarapuca.so", dirs)
 }
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }

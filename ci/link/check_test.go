@@ -87,6 +87,32 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckFindsTheLibrary: by the variable of the .pc file, or by its search path.
+func TestCheckFindsTheLibrary(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "arapuca.go", binding)
+	write(t, dir, "lib/libarapuca.a", string(archive("/", 4, "arapuca_launch", "arapuca_sandbox_new")))
+	for _, tt := range []struct {
+		name, variable, path string
+		found                bool
+	}{
+		{"by the variable", filepath.Join(dir, "lib"), "", true},
+		{"by the search path", "", "-L/none -L" + filepath.Join(dir, "lib"), true},
+		{"nowhere", "/none", "-L/none", false},
+		{"not told", "", "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tools := t.TempDir()
+			write(t, tools, "pkg-config", "#!/bin/sh\ncase $1 in --modversion) echo 0.2.8;; --variable=libdir) echo '"+tt.variable+"';; --libs-only-L) echo '"+tt.path+"';; esac\n")
+			t.Setenv("PATH", tools)
+			l, err := link.Check(t.Context(), link.Request{Binding: dir})
+			if (err == nil) != tt.found || tt.found && (!l.OK() || l.Library.Version != "0.2.8") {
+				t.Errorf("%+v, %v", l, err)
+			}
+		})
+	}
+}
+
 // TestCheckSaysWhatToInstall: what is not there is named, with its fix.
 func TestCheckSaysWhatToInstall(t *testing.T) {
 	dir := t.TempDir()
