@@ -117,7 +117,7 @@ func random(ctx context.Context, t *kit.T) {
 
 // leftBound is how long something may be left of a bridge that was killed; what
 // ends by itself ends in milliseconds.
-const leftBound = 10 * time.Second
+const leftBound = 20 * time.Second
 
 // nothingLeft waits for the end of what was left at first.
 func nothingLeft(ctx context.Context, t *kit.T, phase *kit.Phase) {
