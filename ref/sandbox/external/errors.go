@@ -26,11 +26,24 @@ func (r report) error() error {
 
 // withErrno is an error that says text and is errno, unless that is 0.
 func withErrno(text string, errno syscall.Errno) error {
-	if errno == 0 {
+	switch {
+	case errno == 0:
 		return errors.New(text)
+	case strings.Contains(strings.ToLower(text), errno.Error()):
+		return &spoken{text, errno}
 	}
 	return fmt.Errorf("%s: %w", text, errno)
 }
+
+// spoken is an errno of which a text speaks.
+type spoken struct {
+	text  string
+	errno syscall.Errno
+}
+
+func (s *spoken) Error() string { return s.text }
+
+func (s *spoken) Unwrap() error { return s.errno }
 
 // maxErrno is where those of a Linux system end.
 const maxErrno = 133

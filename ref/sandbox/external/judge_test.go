@@ -137,6 +137,9 @@ func TestDied(t *testing.T) {
 		strings.Repeat("unshare: Operation not permitted\n", 1) + strings.Repeat("other\n", 2000): {sandbox.StageInit, 0},
 	} {
 		failure, ok := errors.AsType[*sandbox.Failure](died(sandbox.Exit{Code: 1}, said))
+		if ok && failure.Errno != 0 && strings.Count(strings.ToLower(failure.Err.Error()), failure.Errno.Error()) != 1 {
+			t.Errorf("%.60q says its errno more or less than once: %v", said, failure.Err)
+		}
 		if !ok || failure.Stage != want.stage || failure.Errno != want.errno {
 			t.Errorf("%.60q: %+v, want %+v", said, failure, want)
 		}
