@@ -45,7 +45,7 @@ func Check(ctx context.Context, q Request) (report.Link, error) {
 		l.Binding.Version = Describe(ctx, q.Binding)
 	}
 	if q.Library == "" {
-		if q.Library, l.Library.Version, err = findLibrary(ctx, q.PkgConfigPath); err != nil {
+		if q.Library, l.Library.Version, err = Library(ctx, q.PkgConfigPath); err != nil {
 			return l, err
 		}
 	}
@@ -76,8 +76,9 @@ func Describe(ctx context.Context, dir string) string {
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
 }
 
-// findLibrary asks pkg-config, which cgo asks too.
-func findLibrary(ctx context.Context, where string) (path, version string, err error) {
+// Library asks pkg-config for the file and the version of the library, as cgo will.
+// An empty where is the caller's PKG_CONFIG_PATH.
+func Library(ctx context.Context, where string) (path, version string, err error) {
 	ask := func(flag string) (string, error) {
 		cmd := exec.CommandContext(ctx, "pkg-config", flag, "arapuca")
 		if where != "" {

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +58,7 @@ func (b Build) Subjects(ctx context.Context, out string) (*report.Link, error) {
 		return nil, err
 	}
 	if isDouble {
-		return nil, b.compileAll(ctx, out, "-double", "CGO_ENABLED=0")
+		return nil, b.compileAll(ctx, out, "-double", native{env: []string{"CGO_ENABLED=0"}})
 	}
 	l, err := b.check(ctx)
 	if err != nil {
@@ -66,7 +67,11 @@ func (b Build) Subjects(ctx context.Context, out string) (*report.Link, error) {
 	if err := report.WriteLink(out, l); err != nil || !l.OK() {
 		return &l, err
 	}
-	if err := b.compileAll(ctx, out, "", "CGO_ENABLED=1"); err != nil {
+	library, err := b.native(ctx)
+	if err != nil {
+		return &l, err
+	}
+	if err := b.compileAll(ctx, out, "", library); err != nil {
 		return &l, err
 	}
 	return &l, b.copyWrapper(out)
@@ -107,13 +112,13 @@ func (b Build) pkgConfigPath() string {
 
 // compileAll builds the subjects, and beside each the program that asks go-arapuca
 // itself.
-func (b Build) compileAll(ctx context.Context, out, suffix, cgo string) error {
+func (b Build) compileAll(ctx context.Context, out, suffix string, library native) error {
 	ask := filepath.Join(out, "ara")
-	if err := b.compile(ctx, "./cmd/ara"+suffix, ask, cgo); err != nil {
+	if err := b.compile(ctx, "./cmd/ara"+suffix, ask, library); err != nil {
 		return err
 	}
 	for _, name := range b.Names {
-		if err := b.compile(ctx, "./cmd/"+name+suffix, filepath.Join(out, name), cgo); err != nil {
+		if err := b.compile(ctx, "./cmd/"+name+suffix, filepath.Join(out, name), library); err != nil {
 			return err
 		}
 		if err := copyFile(ask, filepath.Join(out, name+"-ara")); err != nil {
@@ -124,7 +129,7 @@ func (b Build) compileAll(ctx context.Context, out, suffix, cgo string) error {
 }
 
 // compile builds one command with go-arapuca replaced by the binding.
-func (b Build) compile(ctx context.Context, command, out string, env ...string) error {
+func (b Build) compile(ctx context.Context, command, out string, library native) error {
 	dir, err := filepath.Abs(b.Binding)
 	if err != nil {
 		return fmt.Errorf("go-arapuca: %w", err)
@@ -140,7 +145,7 @@ func (b Build) compile(ctx context.Context, command, out string, env ...string) 
 			return fmt.Errorf("copy %s: %w", name, err)
 		}
 	}
-	if err := b.run(ctx, env, "go", "mod", "edit", "-replace="+binding+"="+dir, module); err != nil {
+	if err := b.run(ctx, library.env, "go", "mod", "edit", "-replace="+binding+"="+dir, module); err != nil {
 		return err
 	}
 	version := b.BindingVersion
@@ -150,19 +155,42 @@ func (b Build) compile(ctx context.Context, command, out string, env ...string) 
 	if out, err = filepath.Abs(out); err != nil {
 		return fmt.Errorf("build %s: %w", command, err)
 	}
-	return b.run(ctx, env, "go", "build", "-C", filepath.Join(b.Repository, nested), "-modfile", module, "-mod=mod", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-X "+launcher+".BindingVersion="+version+" -X "+launcher+".LibraryVersion="+b.libraryVersion(ctx), "-o", out, command)
+	return b.run(ctx, library.env, "go", "build", "-C", filepath.Join(b.Repository, nested), "-modfile", module, "-mod=mod", "-trimpath", "-buildvcs=false",
+		"-ldflags", "-X "+launcher+".BindingVersion="+version+" -X "+launcher+".LibraryVersion="+library.version+" -X main.library="+library.digest, "-o", out, command)
 }
 
-// libraryVersion is what pkg-config says; empty where there is none.
-func (b Build) libraryVersion(ctx context.Context) string {
-	cmd := exec.CommandContext(ctx, "pkg-config", "--modversion", "arapuca")
-	cmd.Env = append(os.Environ(), "PKG_CONFIG_PATH="+b.pkgConfigPath())
-	out, err := cmd.Output()
+// native is the library as the toolchain is told of it.
+type native struct {
+	env             []string
+	version, digest string
+}
+
+// native makes builds differ by the library. To the build cache of Go one that has
+// been replaced, or lies elsewhere, is the same: it knows neither what pkg-config
+// says nor what is in the files. So its place and its digest go into the flags, of
+// the compiler and of the linker, which the cache does look at.
+func (b Build) native(ctx context.Context) (native, error) {
+	path, version, err := link.Library(ctx, b.pkgConfigPath())
 	if err != nil {
-		return ""
+		return native{}, err
 	}
-	return strings.TrimSpace(string(out))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return native{}, fmt.Errorf("read the library: %w", err)
+	}
+	digest := fmt.Sprintf("%x", sha256.Sum256(data))
+	flags := func(name, more string) string {
+		own := os.Getenv(name)
+		if own == "" {
+			own = "-O2 -g" // the toolchain's own
+		}
+		return name + "=" + own + " " + more
+	}
+	return native{version: version, digest: digest, env: []string{
+		"CGO_ENABLED=1",
+		flags("CGO_CFLAGS", "-DBRIDGECHECK_LIBRARY=0x"+digest[:15]),
+		flags("CGO_LDFLAGS", "-L"+filepath.Dir(path)),
+	}}, nil
 }
 
 func (b Build) run(ctx context.Context, env []string, name string, args ...string) error {

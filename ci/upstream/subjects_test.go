@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -137,5 +138,66 @@ func TestCopyTo(t *testing.T) {
 	put(t, filepath.Join(plain, "a", "b"), "text")
 	if err := (Tree{Dir: plain}).CopyTo(t.Context(), filepath.Join(t.TempDir(), "copy")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSubjectsAreLinkedWithTheLibraryThatIsThere: a library that was replaced, in
+// the same place, is not taken from the build cache of Go.
+func TestSubjectsAreLinkedWithTheLibraryThatIsThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds with cgo twice")
+	}
+	for _, tool := range []string{"cc", "ar", "pkg-config", "go"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is missing", tool)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "go"), os.DirFS("../../ref/arapuca/double")); err != nil {
+		t.Fatal(err)
+	}
+	// A binding that has the double's interface, and tells which library it has.
+	put(t, filepath.Join(dir, "go", "tell.go"), `package arapuca
+
+/*
+#cgo pkg-config: arapuca
+#include <arapuca.h>
+*/
+import "C"
+
+import "os"
+
+func init() {
+	if os.Getenv("TELL_THE_LIBRARY") != "" {
+		os.Exit(int(C.arapuca_number()))
+	}
+}
+`)
+	prefix := filepath.Join(dir, "prefix")
+	put(t, filepath.Join(prefix, "include", "arapuca.h"), "int arapuca_number(void);\n")
+	put(t, filepath.Join(prefix, "lib", "pkgconfig", "arapuca.pc"),
+		"Name: arapuca\nDescription: d\nVersion: 1\nCflags: -I"+prefix+"/include\nLibs: -L"+prefix+"/lib -larapuca\n")
+	b := Build{Repository: "../..", Binding: filepath.Join(dir, "go"), Prefix: prefix, Log: os.Stderr}
+	for _, number := range []string{"41", "42"} {
+		put(t, filepath.Join(prefix, "lib", "a.c"), "int arapuca_number(void) { return "+number+"; }\n")
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", "cc -c a.c -o a.o && rm -f libarapuca.a && ar rcs libarapuca.a a.o")
+		cmd.Dir = filepath.Join(prefix, "lib")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("no C library can be made here: %v: %s", err, out)
+		}
+		library, err := b.native(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := filepath.Join(dir, "program")
+		if err := b.compile(t.Context(), "./cmd/ara", program, library); err != nil {
+			t.Fatal(err)
+		}
+		ask := exec.CommandContext(t.Context(), program)
+		ask.Env = append(os.Environ(), "TELL_THE_LIBRARY=1")
+		_ = ask.Run() // its exit is the answer
+		if got := ask.ProcessState.ExitCode(); number != strconv.Itoa(got) {
+			t.Errorf("it is linked with library %d, want %s", got, number)
+		}
 	}
 }
