@@ -30,7 +30,7 @@ type verifyFlags struct {
 	// gate says that two subjects are compared: what is in the baseline and passes
 	// is mended then, and not stale.
 	gate bool
-	seed                     int64
+	seed int64
 	// claims are held until the process ends: the reports are still to be written.
 	claims []*os.File
 }
