@@ -140,7 +140,9 @@ func (w work) runs(ctx context.Context, t *kit.T) {
 	}
 	// What both write goes to /tmp: the TMPDIR of the harness need not be there.
 	t.Control("outside it works", run(ctx, t.Outside(ctx), path, w.program.args, direct), kit.Be(w.program.says))
-	agent := t.Start(ctx, spec).Agent
+	phase := t.Start(ctx, spec)
+	phase.Honoured(ctx, "paths")
+	agent := phase.Agent
 	t.Attempt("the same in the sandbox", run(ctx, agent, path, w.program.args, named), kit.Be(w.program.says))
 	if w.program.baseline != nil && w.profile == "baseline" {
 		t.Control("outside it sees interfaces", run(ctx, t.Outside(ctx), path, w.program.baseline, ""), kit.Be("interfaces"))

@@ -47,7 +47,7 @@ var _ = kit.Table(catalog.Case{
 	declared, secret := t.Echo(), "secret-data."+t.Unique()+".test"
 	t.Name(secret, dns.Addresses("203.0.113.10"))
 	resolver.Set(secret, dns.Addresses("203.0.113.10"))
-	question := attempt.Attempt{Op: attempt.OpResolve, Network: l.network, Path: l.server, Address: secret, TimeoutMS: 3000}
+	question := attempt.Attempt{Op: attempt.OpResolve, Network: l.network, Path: l.server, Address: secret}
 	asked := func() int { return t.Queries(secret) + resolver.Queries(secret) }
 
 	t.Control("the same outside", t.Outside(ctx).Do(ctx, question), kit.Succeed())

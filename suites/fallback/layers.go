@@ -29,7 +29,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "7.8",
 	Needs:  []subject.Capability{subject.NetNS, subject.Fallback, subject.Events},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"shared-without-seccomp", "shared-without-landlock", "loss-untold"},
+	Faults: []string{"shared-without-seccomp", "shared-without-landlock", "loss-untold", "bounding-set-told-empty"},
 	Why:    "\"No network isolation\" is not \"no isolation\"; one switch for both is how sandboxes are lost.",
 }, []kit.Row[weaker]{
 	{Name: "userns", Value: weaker{spec: subject.Spec{Network: "shared"}}},
@@ -70,6 +70,8 @@ var _ = kit.Table(catalog.Case{
 	for _, layer := range w.lost {
 		t.Attempt("the layer that is told of "+layer, told.Layers[layer], kit.Be("missing"))
 	}
+	empty := strings.Trim(facts.Capabilities["CapBnd"], "0") == ""
+	t.Attempt("capabilities are told as on and the bounding set is not empty", told.Layers["capabilities"] == "on" && !empty, kit.Be(false))
 	t.Attempt("the reason says what is lost", told.Reason, kit.Contain("lost"))
 })
 

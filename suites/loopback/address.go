@@ -46,6 +46,6 @@ func meet(ctx context.Context, a *kit.Agent, p pair) attempt.Observation {
 		return listening
 	}
 	return a.Do(ctx, attempt.Attempt{
-		Op: attempt.OpDial, Network: p.network, Address: listening.Local, Data: []byte("ping"), Until: "size", Size: 4, TimeoutMS: 3000,
+		Op: attempt.OpDial, Network: p.network, Address: listening.Local, Data: []byte("ping"), Until: "size", Size: 4,
 	})
 }

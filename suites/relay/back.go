@@ -61,7 +61,7 @@ func socketComesBack(ctx context.Context, t *kit.T) {
 // closed dials the raw relay and reports whether it hangs up at once.
 func (l *line) closed(ctx context.Context) bool {
 	ask := hello(port)
-	ask.TimeoutMS = 3000
+	ask.TimeoutMS = 8000
 	switch l.agent.Do(ctx, ask).Errno {
 	case "eof", "ECONNRESET", "EPIPE":
 		return true

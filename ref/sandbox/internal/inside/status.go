@@ -40,6 +40,9 @@ func checkStatus(cfg *wire.Config, a applied, layers map[string]string) error {
 		}
 	}
 	layers["capabilities"] = on
+	if strings.Trim(status["CapBnd"], "0") != "" {
+		layers["capabilities"] = missing
+	}
 	if got := status["NoNewPrivs"]; got != "1" {
 		return fmt.Errorf("no_new_privs is not in force: NoNewPrivs is %q", got)
 	}
