@@ -24,16 +24,12 @@ func WriteTable(out io.Writer, r Result) error {
 	w.Flush()
 	var text strings.Builder
 	text.WriteString(trimLines(b.String()))
-	caught := 0
 	for _, k := range append([]Kill{r.Control}, r.Kills...) {
 		if k.Problem != "" {
 			fmt.Fprintf(&text, "%s: %s\n", k.Name, k.Problem)
 		}
-		if k.Caught() {
-			caught++
-		}
 	}
-	fmt.Fprintf(&text, "%d of %d faults caught; median %d more checks red\n", caught, len(r.Kills), r.MedianAlso())
+	text.WriteString(r.Sentence() + "\n")
 	if _, err := io.WriteString(out, text.String()); err != nil {
 		return fmt.Errorf("write kill table: %w", err)
 	}
@@ -87,6 +83,36 @@ func (r Result) MedianAlso() int {
 	return counts[len(counts)/2]
 }
 
+// Sentence says how many faults were caught, how narrow they are, and which of
+// the checks that they met none of them turned red.
+func (r Result) Sentence() string {
+	caught := 0
+	for _, k := range r.Kills {
+		if k.Caught() {
+			caught++
+		}
+	}
+	s := fmt.Sprintf("%d of %d faults caught; median %d more checks red", caught, len(r.Kills), r.MedianAlso())
+	red := r.redBy()
+	if idle := slices.DeleteFunc(slices.Clone(r.IDs), func(id string) bool { return len(red[id]) > 0 }); len(idle) > 0 {
+		s += "; turned red by none: " + strings.Join(idle, " ")
+	}
+	return s
+}
+
+// redBy are the faults that turned each check red.
+func (r Result) redBy() map[string][]string {
+	by := map[string][]string{}
+	for _, k := range r.Kills {
+		for _, s := range slices.Concat(k.Named, k.Also) {
+			if s.Outcome == report.Fail && !slices.Contains(by[caseOf(s.ID)], k.Name) {
+				by[caseOf(s.ID)] = append(by[caseOf(s.ID)], k.Name)
+			}
+		}
+	}
+	return by
+}
+
 // MatrixYAML is the kill matrix for programs.
 func MatrixYAML(r Result) ([]byte, error) {
 	data, err := report.EncodeYAML(r)
@@ -101,20 +127,15 @@ func MatrixYAML(r Result) ([]byte, error) {
 func MatrixMarkdown(r Result) string {
 	var b strings.Builder
 	b.WriteString("# Kill matrix\n\n| fault | result | must be caught by | also red |\n|---|---|---|---|\n")
-	by := map[string][]string{}
+	by := r.redBy()
 	for _, k := range r.Kills {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", k.Name, verdictOf(k), list(k.Named), list(k.Also))
-		for _, s := range append(slices.Clone(k.Named), k.Also...) {
-			if s.Outcome == report.Fail && !slices.Contains(by[caseOf(s.ID)], k.Name) {
-				by[caseOf(s.ID)] = append(by[caseOf(s.ID)], k.Name)
-			}
-		}
 	}
 	b.WriteString("\n| check | turned red by |\n|---|---|\n")
 	for _, id := range r.IDs {
 		fmt.Fprintf(&b, "| %s | %s |\n", id, strings.Join(by[id], " "))
 	}
-	fmt.Fprintf(&b, "\nThe median fault turns %d checks red beside its own.\n", r.MedianAlso())
+	fmt.Fprintf(&b, "\n%s.\n", r.Sentence())
 	return b.String()
 }
 

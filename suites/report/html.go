@@ -22,6 +22,8 @@ type HTMLOptions struct {
 	Evidence fs.FS
 	// Kills are the planted faults, where they were run.
 	Kills []KillRow
+	// KillsSay sums them up in a sentence.
+	KillsSay string
 }
 
 // KillRow is one planted fault and what it turned red.

@@ -20,6 +20,7 @@ type page struct {
 	Areas       []areaView
 	NotSelected []CaseVerdict
 	Kills       []KillRow
+	KillsSay    string
 	Claims      []claimView
 	Legend      []legendView
 }
@@ -68,7 +69,7 @@ type claimView struct {
 type legendView struct{ Name, Class, Text string }
 
 func newPage(v Verdict, o HTMLOptions) page {
-	p := page{V: v, Sentence: sentence(v), Notes: notes(v), Kills: o.Kills, Legend: legend}
+	p := page{V: v, Sentence: sentence(v), Notes: notes(v), Kills: o.Kills, KillsSay: o.KillsSay, Legend: legend}
 	inline := &inliner{fsys: o.Evidence}
 	for _, c := range v.Cases {
 		if c.Outcome == NotSelected {

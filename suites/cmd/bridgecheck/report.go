@@ -46,7 +46,7 @@ func show(dir string, v report.Verdict) error {
 	err = errors.Join(
 		report.WriteJUnit(filepath.Join(dir, "junit.xml"), v),
 		report.WriteSummary(filepath.Join(dir, "summary.md"), v),
-		report.WriteHTML(filepath.Join(dir, "report.html"), v, report.HTMLOptions{Evidence: os.DirFS(dir), Kills: kills}),
+		report.WriteHTML(filepath.Join(dir, "report.html"), v, report.HTMLOptions{Evidence: os.DirFS(dir), Kills: kills.Rows(), KillsSay: kills.Sentence()}),
 		report.WriteText(os.Stdout, v, report.TextOptions{Color: report.UseColor(os.Stdout), Dir: dir}),
 	)
 	if err != nil {
@@ -60,20 +60,16 @@ func show(dir string, v report.Verdict) error {
 
 // lastKills are the planted faults of the last `bridgecheck mutants` beside these
 // results; they are faults of the reference bridge and say nothing of others.
-func lastKills(dir string, v report.Verdict) ([]report.KillRow, error) {
+func lastKills(dir string, v report.Verdict) (mutants.Result, error) {
 	if !v.Subject.Ours {
-		return nil, nil
+		return mutants.Result{}, nil
 	}
 	data, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Clean(dir)), "mutants", "matrix.yaml"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return mutants.Result{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the last kill matrix: %w", err)
+		return mutants.Result{}, fmt.Errorf("read the last kill matrix: %w", err)
 	}
-	r, err := mutants.ParseMatrix(data)
-	if err != nil {
-		return nil, err
-	}
-	return r.Rows(), nil
+	return mutants.ParseMatrix(data)
 }
