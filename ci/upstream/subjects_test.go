@@ -106,6 +106,30 @@ func TestSubjectsThatDoNotFit(t *testing.T) {
 
 func pad(s string, width int) string { return s + strings.Repeat(" ", width-len(s)) }
 
+// TestCopyWrapper: the program arapuca of the prefix, else the one in PATH.
+func TestCopyWrapper(t *testing.T) {
+	prefix, inPath := t.TempDir(), t.TempDir()
+	put(t, filepath.Join(prefix, "bin", "arapuca"), "of the prefix")
+	put(t, filepath.Join(inPath, "arapuca"), "in PATH")
+	for _, tt := range []struct{ name, prefix, path, want string }{
+		{"prefix", prefix, inPath, "of the prefix"},
+		{"PATH", "", inPath, "in PATH"},
+		{"neither", "", t.TempDir(), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("PATH", tt.path)
+			out := t.TempDir()
+			if err := (Build{Prefix: tt.prefix}).copyWrapper(out); err != nil {
+				t.Fatal(err)
+			}
+			got, _ := os.ReadFile(filepath.Join(out, "arapuca")) // there is none for neither
+			if string(got) != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 // TestCopyTo: what git would keep is copied, with its history, and nothing else.
 func TestCopyTo(t *testing.T) {
 	r := newRepository(t)
