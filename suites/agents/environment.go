@@ -28,7 +28,7 @@ var _ = kit.Check(catalog.Case{
 	Clause: "10.2",
 	Needs:  []subject.Capability{subject.Connect},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"lower-case-proxy-missing", "no-proxy-inherited", "no-proxy-covers-more"},
+	Faults: []string{"lower-case-proxy-missing", "no-proxy-inherited", "no-proxy-covers-more", "arapuca-drops-variables"},
 	Why:    "curl reads http_proxy in lower case alone; a NO_PROXY of the caller's sends clients past the proxy, into nothing.",
 }, func(ctx context.Context, t *kit.T) {
 	allowed, blocked := t.HTTP(), t.HTTP()

@@ -16,7 +16,7 @@ var _ = kit.Table(catalog.Case{
 	Level:  catalog.Security,
 	Clause: "5.16",
 	Needs:  []subject.Capability{subject.Connect},
-	Faults: []string{"default-port", "userinfo-removed"},
+	Faults: []string{"default-port", "userinfo-removed", "arapuca-silent-close"},
 	Why:    "A target that is repaired is judged as one thing and dialled as another.",
 }, []kit.Row[string]{ // the target, as [fill] reads it
 	{Name: "userinfo", Value: "user@NAME:PORT"},

@@ -14,6 +14,7 @@ func decimal(n int) string { return strconv.Itoa(n) }
 
 // broken is a defect of the host or of the configuration.
 type broken struct {
+	proxy  bool                  // what fails is the proxy's
 	temp   func(t *kit.T) string // TMPDIR
 	change func(*launch)
 }
@@ -30,16 +31,18 @@ var _ = kit.Table(catalog.Case{
 }, []kit.Row[broken]{
 	{Name: "no-temp", Value: broken{temp: func(t *kit.T) string { return t.Dir("gone") + "/nowhere" }}},
 	// The proxy's socket lies in TMPDIR, and no path of a socket has more than 107 bytes.
-	{Name: "long-temp", Value: broken{temp: func(t *kit.T) string { return t.Dir(strings.Repeat("d", 100)) }}},
+	{Name: "long-temp", Value: broken{proxy: true, temp: func(t *kit.T) string { return t.Dir(strings.Repeat("d", 100)) }}},
 	{Name: "no-work-dir", Value: broken{change: func(l *launch) { l.WorkDir = "/nowhere/at/all" }}},
 	{Name: "colon-in-path", Value: broken{change: func(l *launch) { l.Read = []string{"/a:b"} }}},
 }, func(ctx context.Context, t *kit.T, b broken) {
-	u := t.HTTP()
-	good := t.Companion(ctx, whole(open(t, ruleOf(u))))
+	l, options := probe(t, launch{}), []kit.Option{}
+	if b.proxy {
+		l = open(t, ruleOf(t.HTTP()))
+	}
+	good := t.Companion(ctx, whole(l))
 	t.Control("Launch without the defect", launched(ctx, t, good).Error, kit.Be(""))
 	good.Finish(ctx)
 
-	l, options := open(t, ruleOf(u)), []kit.Option{}
 	if b.change != nil {
 		b.change(&l)
 	}
@@ -51,7 +54,7 @@ var _ = kit.Table(catalog.Case{
 	t.Attempt("the error of Launch", launched(ctx, t, bad).Error, kit.Differ(""))
 })
 
-// unused says what a folder still holds.
+// held are the names that a folder still holds.
 func held(dir string) []string {
 	names := []string{}
 	entries, err := os.ReadDir(dir)

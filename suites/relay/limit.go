@@ -27,7 +27,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "4.4",
 	Needs:  []subject.Capability{subject.NetNS},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"relay-slot-leak", "limit-unanswered"},
+	Faults: []string{"relay-slot-leak", "limit-unanswered", "arapuca-limit-silent"},
 	Why:    "An agent with a hundred tabs of work is not an attack; one that leaks connections must not stop for ever.",
 }, []kit.Row[limited]{
 	{Name: "declared", Value: limited{throughProxy, 0}},

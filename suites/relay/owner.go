@@ -21,7 +21,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "4.8",
 	Needs:  []subject.Capability{subject.NetNS, subject.Connect},
 	Host:   []catalog.HostFact{catalog.HostUserNS},
-	Faults: []string{"proxy-port-shared", "init-hears-signals", "init-traceable"},
+	Faults: []string{"proxy-port-shared", "init-hears-signals", "init-traceable", "arapuca-ipv4-only"},
 	Why:    "Who has the proxy's port is the proxy for every other process of the sandbox.",
 }, []kit.Row[func(context.Context, *kit.T, *kit.Agent)]{
 	{Name: "kill", Value: kill},
