@@ -32,8 +32,9 @@ type Column struct {
 	Row     *Row
 	Link    *Link
 	Verdict *Verdict
-	// versions is what columns are ordered by.
-	versions string
+	// versions, as "name version" in the order of their names, are what columns are
+	// ordered by.
+	versions []string
 }
 
 // Double tells whether the column is one of a stand-in.
@@ -188,35 +189,37 @@ func (c *Column) name() {
 	case c.Link != nil:
 		versions = c.Link.versions()
 	}
-	c.versions = versionText(versions)
-	c.Label = c.versions
+	for name, version := range versions {
+		c.versions = append(c.versions, name+" "+version)
+	}
+	slices.Sort(c.versions)
 	if c.Row != nil {
 		c.Label = c.Row.Name
 	}
 }
 
-// versionText lists versions in the order of their names.
-func versionText(versions map[string]string) string {
-	var parts []string
-	for name, version := range versions {
-		parts = append(parts, name+" "+version)
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
-}
-
-// order sorts the columns by version and makes their labels differ.
+// order sorts the columns by version and gives them labels that differ: the row,
+// or the versions that are not the same everywhere, or else the folder.
 func (g *Group) order() {
 	slices.SortStableFunc(g.Columns, func(a, b Column) int {
-		return cmp.Or(compareNatural(a.versions, b.versions), compareNatural(a.Label, b.Label), cmp.Compare(a.Dir, b.Dir))
+		return cmp.Or(compareNatural(strings.Join(a.versions, ", "), strings.Join(b.versions, ", ")), compareNatural(a.Label, b.Label), cmp.Compare(a.Dir, b.Dir))
 	})
+	same := func(version string) bool {
+		return len(g.Columns) > 1 && !slices.ContainsFunc(g.Columns, func(c Column) bool { return !slices.Contains(c.versions, version) })
+	}
 	count := map[string]int{}
-	for _, c := range g.Columns {
-		count[c.Label]++
+	for i, c := range g.Columns {
+		if c.Row == nil {
+			g.Columns[i].Label = strings.Join(slices.DeleteFunc(slices.Clone(c.versions), same), ", ")
+		}
+		count[g.Columns[i].Label]++
 	}
 	for i, c := range g.Columns {
-		if c.Label == "" || count[c.Label] > 1 {
-			g.Columns[i].Label = strings.TrimSpace(c.Label + " (" + c.Dir + ")")
+		switch {
+		case c.Label == "":
+			g.Columns[i].Label = c.Dir
+		case count[c.Label] > 1:
+			g.Columns[i].Label = c.Label + " (" + c.Dir + ")"
 		}
 	}
 }

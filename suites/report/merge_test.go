@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,28 +131,46 @@ func TestMergeMarksDoubles(t *testing.T) {
 	}
 }
 
-// TestMergePlainFolders: without rows, versions name the columns, and folders
-// where those are the same.
+// TestMergePlainFolders: without rows, the versions that differ name the columns,
+// and folders where none does.
 func TestMergePlainFolders(t *testing.T) {
-	root := t.TempDir()
-	for _, dir := range []string{"one", "two"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := WriteYAML(filepath.Join(root, dir, "verdict.yaml"), merging("s", "1.0", nil)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m, err := Merge([]string{filepath.Join(root, "one"), filepath.Join(root, "two")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := m.Groups[0].Columns[0].Label
-	if want := "arapuca 1.0 (" + filepath.Join(root, "one") + ")"; first != want {
-		t.Errorf("label %q, want %q", first, want)
-	}
-	if !strings.Contains(m.Page(), "Nothing.") {
-		t.Errorf("two equal runs differ:\n%s", m.Page())
+	for _, tt := range []struct {
+		name     string
+		versions []string
+		want     []string // DIR stands for the folder of the column
+	}{
+		{"one", []string{"1.0"}, []string{"arapuca 1.0, go 1"}},
+		{"the same", []string{"1.0", "1.0"}, []string{"DIR", "DIR"}},
+		{"different", []string{"1.10", "1.9"}, []string{"arapuca 1.9", "arapuca 1.10"}},
+		{"two the same", []string{"1.0", "1.0", "1.1"}, []string{"arapuca 1.0 (DIR)", "arapuca 1.0 (DIR)", "arapuca 1.1"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var dirs []string
+			for i, version := range tt.versions {
+				dir := filepath.Join(t.TempDir(), strconv.Itoa(i))
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				v := merging("s", version, nil)
+				v.Subject.Versions["go"] = "1"
+				if err := WriteYAML(filepath.Join(dir, "verdict.yaml"), v); err != nil {
+					t.Fatal(err)
+				}
+				dirs = append(dirs, dir)
+			}
+			m, err := Merge(dirs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, c := range m.Groups[0].Columns {
+				if want := strings.ReplaceAll(tt.want[i], "DIR", c.Dir); c.Label != want {
+					t.Errorf("label %q, want %q", c.Label, want)
+				}
+			}
+			if len(dirs) > 1 && !strings.Contains(m.Page(), "Nothing.") {
+				t.Errorf("equal runs differ:\n%s", m.Page())
+			}
+		})
 	}
 }
 
