@@ -64,6 +64,9 @@ func runShard(ctx context.Context, o CellOrder, i int, ids []string, inContainer
 	if _, has := o.Programs[companion]; has {
 		cfg.Companion = bin(companion)
 	}
+	if _, has := o.Programs[tools]; has {
+		cfg.Tools = bin(tools)
+	}
 	raw, err := json.Marshal(cfg)
 	if err != nil {
 		return fmt.Errorf("cell %s: %w", o.Cell.Name, err)

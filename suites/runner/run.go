@@ -80,9 +80,6 @@ const tools = "tools"
 // below it: the subject's file with -ara.
 const companion = "companion"
 
-// launcher is the program that go-arapuca looks for beside the one that uses it.
-const launcher = "arapuca"
-
 // wrapper is the name of the program that a library below a subject runs, and
 // looks for beside the subject.
 const wrapper = "arapuca"
@@ -94,10 +91,6 @@ func (q Request) programs() map[string]string {
 	programs := map[string]string{"subject": q.Subject}
 	if beside := q.Subject + "-ara"; isFile(beside) {
 		programs[companion] = beside
-	}
-	// What a subject looks for beside itself, it finds beside itself in the lab too.
-	if beside := filepath.Join(filepath.Dir(q.Subject), launcher); isFile(beside) {
-		programs[launcher] = beside
 	}
 	if beside := filepath.Join(filepath.Dir(q.Subject), wrapper); isFile(beside) {
 		programs[wrapper] = beside
