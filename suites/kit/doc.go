@@ -14,7 +14,9 @@
 // exists outside; [T.Attempt] is the claim; [T.FarSide] asks the one witness the
 // subject cannot influence. A check that passes without a control that held is
 // an error of the harness, not a pass. Everything a body starts is ended by kit,
-// last in first out, whether the check passed or not.
+// last in first out, whether the check passed or not. When a check of security
+// fails, its last attempt inside is made again, watched from outside by ptrace(2),
+// and what the kernel was asked and answered is part of the evidence.
 //
 // Skips happen here alone, by capability and by host fact, never by the name of
 // a product. The package imports Ginkgo by name; bodies need not import it.
