@@ -37,9 +37,9 @@ func (g Gate) sentence() string {
 }
 
 func subjectText(s Subject) string {
-	name := s.Name
+	name := s.Title()
 	if s.Arg != "" && s.Arg != s.Name {
-		name = s.Arg + ", that is " + s.Name // two builds of one sandbox have one name
+		name = s.Arg + ", that is " + name // two builds of one sandbox have one name
 	}
 	var versions []string
 	for name, version := range s.Versions {

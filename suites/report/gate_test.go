@@ -72,3 +72,12 @@ func TestGateLeavesHouseRules(t *testing.T) {
 		t.Errorf("a house rule closed the gate: %+v", g.Broke)
 	}
 }
+
+// TestGateMarksDoubles: a page about stand-ins says so.
+func TestGateMarksDoubles(t *testing.T) {
+	v := run(nil)
+	v.Subject.Double = true
+	if page := Compare([]Verdict{v}, []Verdict{v}).Page(); strings.Count(page, "s (double)") != 2 {
+		t.Errorf("the page does not mark both sides:\n%s", page)
+	}
+}
