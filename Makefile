@@ -23,7 +23,7 @@ released = cd ci/conformance && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o 
 verify_released = build/bridgecheck verify --tools build --cell user --subject '$(SUBJECT)' --results '$(RESULTS)'
 
 .DEFAULT_GOAL := help
-.PHONY: help build doubles test lint verify case report list explain cases conformance gateways agents mutants gate matrix doctor soak fuzz bench clean
+.PHONY: help build doubles cdouble test lint verify case report list explain cases conformance gateways agents mutants gate matrix doctor soak fuzz bench clean
 
 help: ## Show this help
 	@awk -F ':.*## ' \
@@ -41,7 +41,7 @@ test: ## Vet, check the format, run all tests; with the race detector where a C 
 	  if ! echo '#include <stdlib.h>' | $$(go env CC) -fsyntax-only -x c - 2>/dev/null; then \
 	    race=; echo "no C compiler with headers here: the tests run WITHOUT the race detector"; fi; \
 	  echo "go test $$race ./..."; go test $$race ./... && \
-	  for module in ref/egress/oracles ref/arapuca ci/conformance; do \
+	  for module in ref/egress/oracles ref/arapuca ref/arapuca/double ci/conformance; do \
 	    echo "go test $$race ./... in $$module"; (cd $$module && go vet ./... && go test $$race ./...) || exit 1; \
 	  done
 
@@ -56,6 +56,9 @@ doubles := $(filter %-double,$(notdir $(wildcard ref/arapuca/cmd/*-double)))
 doubles: ## Build the subjects on the doubles of arapuca into build/
 	cd ref/arapuca && CGO_ENABLED=0 go build -trimpath $(buildvcs) -o ../../build/ $(doubles:%=./cmd/%)
 	for subject in ref-arapuca-double ref-arapuca-hosts-double; do ln -f build/ara-double build/$$subject-ara; done
+
+cdouble: ## Build the double of libarapuca into build/arapuca-double, to link a go-arapuca against
+	$(MAKE) -C ref/arapuca/double/c install PREFIX='$(abspath build/arapuca-double)'
 
 verify: build $(if $(filter %-double,$(SUBJECT)),doubles) ## Run the checks against SUBJECT and give the verdict
 	build/bridgecheck verify --subject '$(SUBJECT)' --results '$(RESULTS)' $(if $(ID),--id '$(ID)') \
