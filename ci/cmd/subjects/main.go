@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 
@@ -23,7 +24,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code, err := run(ctx)
+	code, err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "subjects:", err)
@@ -31,14 +32,17 @@ func main() {
 	os.Exit(code)
 }
 
-func run(ctx context.Context) (int, error) {
+func run(ctx context.Context, args []string, told io.Writer) (int, error) {
 	b := upstream.Build{Repository: ".", Names: upstream.Subjects, Log: os.Stderr}
-	flag.StringVar(&b.Binding, "binding", "", "folder of go-arapuca's package")
-	flag.StringVar(&b.BindingVersion, "binding-version", "", "its version (default: what git calls it)")
-	flag.StringVar(&b.Prefix, "prefix", "", "where arapuca was installed (default: what pkg-config finds)")
-	flag.StringVar(&b.History, "history", "", "git checkout of arapuca with tags, to name the version that is needed")
-	out := flag.String("out", "", "folder for the subjects")
-	flag.Parse()
+	flags := flag.NewFlagSet("subjects", flag.ContinueOnError)
+	flags.StringVar(&b.Binding, "binding", "", "folder of go-arapuca's package")
+	flags.StringVar(&b.BindingVersion, "binding-version", "", "its version (default: what git calls it)")
+	flags.StringVar(&b.Prefix, "prefix", "", "where arapuca was installed (default: what pkg-config finds)")
+	flags.StringVar(&b.History, "history", "", "git checkout of arapuca with tags, to name the version that is needed")
+	out := flags.String("out", "", "folder for the subjects")
+	if err := flags.Parse(args); err != nil {
+		return report.ExitUsage, err
+	}
 	if b.Binding == "" || *out == "" {
 		return report.ExitUsage, errors.New("name -binding and -out")
 	}
@@ -52,10 +56,10 @@ func run(ctx context.Context) (int, error) {
 	case err != nil:
 		return report.ExitHarness, err
 	case l == nil:
-		fmt.Println("a double stands in for go-arapuca: there is no library to fit")
+		fmt.Fprintln(told, "a double stands in for go-arapuca: there is no library to fit")
 		return report.ExitConformant, nil
 	}
-	fmt.Println(l.Text())
+	fmt.Fprintln(told, l.Text())
 	if !l.OK() {
 		return report.ExitNot, nil
 	}
