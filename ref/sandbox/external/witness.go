@@ -115,6 +115,14 @@ func observe() facts {
 	} else {
 		f.Capabilities = true // not known to be none
 	}
+	// What stays in the bounding set can be gained again by an exec.
+	for c := uintptr(0); ; c++ {
+		held, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0)
+		if err != nil {
+			break // beyond the last one
+		}
+		f.Capabilities = f.Capabilities || held == 1
+	}
 	if text, err := os.ReadFile("/proc/self/status"); err == nil {
 		if _, rest, ok := strings.Cut(string(text), "\nSeccomp_filters:"); ok {
 			_, _ = fmt.Sscan(rest, &f.Filters)
