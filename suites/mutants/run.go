@@ -135,6 +135,7 @@ func try(ctx context.Context, k *Kill, f Fault, binary string, verify Verify, id
 		named := slices.ContainsFunc(f.Cases, func(id string) bool { return caseOf(id) == c.ID })
 		switch {
 		case named, c.Outcome == report.Pass, c.Outcome == report.NA, c.Outcome == report.NotSelected:
+		case !c.Red && (c.Outcome == report.BlockedHost || c.Outcome == report.MootDoor): // by this host, not by the fault
 		default:
 			k.Also = append(k.Also, Seen{ID: c.ID, Outcome: c.Outcome})
 		}

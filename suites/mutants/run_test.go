@@ -143,6 +143,21 @@ func TestOnlyFailCatches(t *testing.T) {
 	}
 }
 
+// TestAlso: what the host alone keeps from passing is not the fault's doing.
+func TestAlso(t *testing.T) {
+	b := builder(t)
+	for outcome, also := range map[report.Outcome]int{report.BlockedHost: 0, report.MootDoor: 0, report.Fail: 1, report.Error: 1} {
+		r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen}, nil, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
+			v, err := verify(ctx, s)
+			v.Cases = append(v.Cases, report.CaseVerdict{ID: "MCP-015", Outcome: outcome})
+			return v, err
+		}, mutants.Options{})
+		if !r.OK() || len(r.Kills[0].Also) != also {
+			t.Errorf("%s: %+v, want %d more red", outcome, r.Kills, also)
+		}
+	}
+}
+
 // TestControl: a check that is red without a fault says nothing about one.
 func TestControl(t *testing.T) {
 	b := builder(t)
