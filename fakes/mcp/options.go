@@ -63,6 +63,9 @@ type Options struct {
 	// "listening ADDRESS", "request METHOD", "notification METHOD", "stopped PID
 	// HOW"; over HTTP "request METHOD PATH HOST" and "header NAME: VALUE".
 	Announce string
+	// AnnounceEnv is a variable of the environment to announce at the start, as
+	// "environment VALUE".
+	AnnounceEnv string
 }
 
 // The eras and the ways to meet server/discover.
@@ -117,6 +120,7 @@ func Parse(args []string, output io.Writer) (Options, error) {
 	flags.StringVar(&o.HTTP, "http", "", "serve HTTP on `address` (host:port or unix:PATH) instead of stdio")
 	flags.BoolVar(&o.AnyHost, "any-host", false, "with http: do not check Host")
 	flags.StringVar(&o.Announce, "announce", "", "append what happens to `file`")
+	flags.StringVar(&o.AnnounceEnv, "announce-env", "", "announce the `variable` of the environment too")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

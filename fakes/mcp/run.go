@@ -34,6 +34,9 @@ func Run(o Options) int {
 		signal.Ignore(syscall.SIGTERM)
 	}
 	announce("started %d %s", os.Getpid(), o.Name)
+	if o.AnnounceEnv != "" {
+		announce("environment %s", os.Getenv(o.AnnounceEnv))
+	}
 	flood(os.Stderr, o.StderrBytes)
 	time.Sleep(o.StartDelay)
 	if o.DieAtStart >= 0 {

@@ -24,33 +24,32 @@ var _ = kit.Table(catalog.Case{
 	Faults: []string{"environment-in-start-error", "environment-in-problems", "environment-logged"},
 	Why:    "Tokens of MCP servers stand in env; logs are kept and shared, and every user of the host can read arguments.",
 }, []kit.Row[string]{
-	{Name: "runs", Value: ""},
-	{Name: "start-fails", Value: "exit 3"},
-	{Name: "wrong-spec", Value: "wrong"},
+	{Name: "runs", Value: "runs"},
+	{Name: "start-fails", Value: "start-fails"},
+	{Name: "wrong-spec", Value: "wrong-spec"},
 }, func(ctx context.Context, t *kit.T, row string) {
-	had := t.Dir("had") + "/token"
 	said := t.Dir("said") + "/stderr"
 	stderr, err := os.Create(said)
 	if err != nil {
 		t.Fatal("make file: %v", err)
 	}
 	defer stderr.Close()
-	phase := t.Start(ctx, subject.Spec{Servers: []subject.Server{keeper(t, had, `exec "$0" "$@"`)}}, kit.WithStderr(stderr))
+	phase := t.Start(ctx, subject.Spec{Servers: []subject.Server{keeper(t)}}, kit.WithStderr(stderr))
 	t.Control("the phase runs", phase.Fate(ctx), kit.Be("the agent runs"))
-	t.Control("what the server has had", read(t, had), kit.Be(token))
+	t.Control("what the server has had", telling(t.Announced("jira")), kit.Be([]string{"environment " + token}))
 
 	switch row {
-	case "":
+	case "runs":
 		facts := phase.Agent.Facts(ctx)
 		t.Attempt("variables of the agent with it", telling(facts.Env), kit.BeNone())
 		t.Attempt("arguments of processes with it", telling(t.Strays()), kit.BeNone())
 		t.Attempt("the phase ends", phase.Finish(ctx), kit.Be(kit.Exit{}))
-	case "wrong":
+	case "wrong-spec":
 		phase = t.Start(ctx, subject.Spec{}, kit.WithStderr(stderr), kit.WithRawSpec([]byte(
-			`{"servers": [{"name": "jira", "placement": "host", "command": "/bin/sh", "env": {"JIRA_TOKEN": ["`+token+`"]}}]}`)))
+			`{"servers": [{"name": "jira", "placement": "host", "command": "`+keeper(t).Command+`", "env": {"JIRA_TOKEN": ["`+token+`"]}}]}`)))
 		t.Attempt("the start with a list for a value", phase.Wait(ctx), kit.Be(kit.Exit{Code: 125}))
 	default:
-		phase = t.Start(ctx, subject.Spec{Servers: []subject.Server{keeper(t, had, row)}}, kit.WithStderr(stderr))
+		phase = t.Start(ctx, subject.Spec{Servers: []subject.Server{keeper(t, "--die-at-start", "3")}}, kit.WithStderr(stderr))
 		t.Attempt("the start", phase.Wait(ctx), kit.Be(kit.Exit{Code: 125}))
 	}
 	t.Attempt("events", len(phase.EventLines()) > 0, kit.Be(true))
@@ -58,12 +57,10 @@ var _ = kit.Table(catalog.Case{
 	t.Attempt("messages with it", telling(strings.Split(read(t, said), "\n")), kit.BeNone())
 })
 
-// keeper is a server that writes down the token it has had, then goes on as the
-// shell line says.
-func keeper(t *kit.T, had, then string) subject.Server {
-	s := t.Server("jira")
-	s.Args = append([]string{"-c", `printf %s "$JIRA_TOKEN" >"$HAD"; ` + then, s.Command}, s.Args...)
-	s.Command, s.Env = "/bin/sh", map[string]string{"JIRA_TOKEN": token, "HAD": had}
+// keeper is a server that announces the token it has had.
+func keeper(t *kit.T, flags ...string) subject.Server {
+	s := t.Server("jira", append(flags, "--announce-env", "JIRA_TOKEN")...)
+	s.Env = map[string]string{"JIRA_TOKEN": token}
 	return s
 }
 
