@@ -120,7 +120,7 @@ func (p *process) Wait() (external.Exited, error) {
 	case status.Signaled():
 		return external.Exited{}, fmt.Errorf("arapuca was ended by signal %d", int(status.Signal()))
 	case code == ownFailure && words != "":
-		return external.Exited{}, external.FailureIn(words)
+		return external.Exited{}, external.Explain(words)
 	case code > signalled && code <= signalled+lastSignal:
 		return external.Exited{Signal: code - signalled}, nil
 	}

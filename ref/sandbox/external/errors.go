@@ -70,10 +70,10 @@ var stages = []struct{ word, stage string }{
 	{"namespace", sandbox.StageClone},
 }
 
-// FailureIn makes a failure of what a program said on stderr before it gave up:
-// the stage and the errno are those that its last words speak of. Without an errno
-// it is no failure that a weaker sandbox would answer.
-func FailureIn(said string) *Failed {
+// Explain makes a failure of what a library or a program said when it gave up: the
+// stage and the errno are those that its last words speak of. Without an errno it
+// is no failure that a weaker sandbox would answer.
+func Explain(said string) *Failed {
 	f := &Failed{Stage: sandbox.StageInit, Reason: lastLines(said)}
 	words := strings.ToLower(f.Reason)
 	for _, s := range stages {
@@ -90,7 +90,7 @@ func FailureIn(said string) *Failed {
 
 // died is a rehearsal in which the program did not come to say anything.
 func died(exit sandbox.Exit, said string) error {
-	f := FailureIn(said)
+	f := Explain(said)
 	how := fmt.Sprintf("code %d", exit.Code)
 	switch {
 	case exit.Signal == unix.SIGSYS:
