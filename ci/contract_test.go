@@ -26,8 +26,7 @@ func shape(t reflect.Type, prefix string, into map[string]string) {
 	case reflect.Map:
 		shape(t.Elem(), prefix+"{}", into)
 	case reflect.Struct:
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch {
 			case key == "-":

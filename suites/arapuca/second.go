@@ -21,9 +21,13 @@ var _ = kit.Check(catalog.Case{
 }, func(ctx context.Context, t *kit.T) {
 	more, enough := t.Dir("told")+"/more", t.Dir("told")+"/enough"
 	p := t.Companion(ctx, order{[]step{
-		{Do: "new", Box: "box"}, begin(probe(t, launch{NetNS: true})), {Do: "await", Path: more},
-		{Do: "new", Box: "second"}, {Do: "await", Path: enough},
-		{Do: "wait", Process: "agent"}, {Do: "cleanup", Process: "agent"},
+		{Do: "new", Box: "box"},
+		begin(probe(t, launch{NetNS: true})),
+		{Do: "await", Path: more},
+		{Do: "new", Box: "second"},
+		{Do: "await", Path: enough},
+		{Do: "wait", Process: "agent"},
+		{Do: "cleanup", Process: "agent"},
 	}})
 	t.Control("Launch", launched(ctx, t, p).Error, kit.Be(""))
 	alive := attempt.Attempt{Op: attempt.OpSocket, Words: []uint64{1, 1, 0}} // AF_UNIX, SOCK_STREAM

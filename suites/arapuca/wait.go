@@ -55,16 +55,20 @@ var _ = kit.Table(catalog.Case{
 	{Name: "plain", Value: launch{NetNS: true}},
 	{Name: "pidns", Value: launch{NetNS: true, PIDNS: true}},
 }, func(ctx context.Context, t *kit.T, l launch) {
-	go1 := t.Dir("told") + "/cancel"
+	over := t.Dir("told") + "/cancel"
 	p := t.Companion(ctx, order{[]step{
-		{Do: "new", Box: "box"}, begin(probe(t, l)), {Do: "await", Path: go1},
-		{Do: "cancel", Process: "agent"}, {Do: "wait", Process: "agent", TimeoutMS: 5000}, {Do: "cleanup", Process: "agent"},
+		{Do: "new", Box: "box"},
+		begin(probe(t, l)),
+		{Do: "await", Path: over},
+		{Do: "cancel", Process: "agent"},
+		{Do: "wait", Process: "agent", TimeoutMS: 5000},
+		{Do: "cleanup", Process: "agent"},
 	}})
 	t.Control("Launch", launched(ctx, t, p).Error, kit.Be(""))
 	stubborn := p.Agent.Do(ctx, attempt.Attempt{Op: attempt.OpSpawn, Args: []string{"double-fork"}, Count: 2})
 	t.Control("it has descendants of its own", stubborn, kit.Succeed())
 	t.Control("and ignores SIGTERM", p.Agent.Do(ctx, attempt.Attempt{Op: attempt.OpIgnore, Call: "SIGTERM"}), kit.Succeed())
-	touch(t, go1)
+	touch(t, over)
 	t.Attempt("what Wait tells", done(ctx, t, p, "wait", 1).words(), kit.Be("signal 9"))
 	p.Wait(ctx)
 	t.FarSide("processes that are left", t.Strays(), kit.BeNone())

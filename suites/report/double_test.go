@@ -1,11 +1,10 @@
 package report_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"os"
 
 	"bridgecheck/suites/report"
 )

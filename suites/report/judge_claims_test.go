@@ -18,7 +18,7 @@ import (
 func TestClaims(t *testing.T) {
 	uses := func(r report.Result, c ...subject.Capability) report.Result { r.Uses = c; return r }
 	blocked := in(report.Blocked, "ALW-002", "")
-	whole := append(options().Selection, "CAP-003")
+	whole := slices.Concat(options().Selection, []string{"CAP-003"})
 	for name, tc := range map[string]struct {
 		results  []report.Result
 		claims   []subject.Capability

@@ -38,7 +38,9 @@ func TestExits(t *testing.T) {
 		{"no package", []string{"-binding", at("empty"), "-out", at("out")}, "", 4, "there is no Go package"},
 		{"no pkg-config", []string{"-binding", at("binding"), "-out", at("out")}, "", 4, "install pkg-config and arapuca"},
 		{
-			"they do not fit", []string{"-binding", at("binding"), "-binding-version", "v0.2.5", "-out", at("out")}, at("tools"), 1,
+			"they do not fit",
+			[]string{"-binding", at("binding"), "-binding-version", "v0.2.5", "-out", at("out")},
+			at("tools"), 1,
 			"go-arapuca 0.2.5 needs a newer arapuca: missing in arapuca 0.2.4: arapuca_launch",
 		},
 	} {
