@@ -47,9 +47,9 @@ var _ = kit.Table(catalog.Case{
 	t.Control("Launch fails", launched(ctx, t, p).Error != "", kit.Be(u.fails))
 	p.Stdin.Close() // the probe ends
 	t.Control("the calls have been made", done(ctx, t, p, "close", 1).Error, kit.Be(""))
-	settle(ctx, func() bool { return len(beside(t, p))+len(held(p.Temp())) == 0 })
+	kit.Settle(ctx, 2*time.Second, func() bool { return len(beside(t, p))+len(p.TempFiles()) == 0 })
 	t.FarSide("processes beside the calling program, which still runs", beside(t, p), kit.BeNone())
-	t.FarSide("files in its TMPDIR", held(p.Temp()), kit.BeNone())
+	t.FarSide("files in its TMPDIR", p.TempFiles(), kit.BeNone())
 	touch(t, seen)
 	t.Attempt("the calling program", p.Wait(ctx), kit.Be(kit.Exit{}))
 })
@@ -58,11 +58,4 @@ var _ = kit.Table(catalog.Case{
 func beside(t *kit.T, p *kit.Phase) []string {
 	own := decimal(p.PID) + " "
 	return slices.DeleteFunc(t.Strays(), func(line string) bool { return strings.HasPrefix(line, own) })
-}
-
-// settle waits for what may take a moment; that it has not come is seen next.
-func settle(ctx context.Context, f func() bool) {
-	for end := time.Now().Add(2 * time.Second); !f() && time.Now().Before(end) && ctx.Err() == nil; {
-		time.Sleep(5 * time.Millisecond)
-	}
 }

@@ -46,7 +46,7 @@ var _ = kit.Table(catalog.Case{
 	Clause: "13.5",
 	Host:   []catalog.HostFact{catalog.HostUserNS},
 	Faults: []string{"arapuca-refuses-loopback"},
-	Why:    "Issue 641's Path A has MCP servers on the host's loopback. Read in the sources: every such address is answered with 403, although it was declared.",
+	Why:    "MCP servers that people run themselves are on the host's loopback. Read in the sources: every such address is answered with 403, although it was declared.",
 }, []kit.Row[string]{
 	{Name: "address", Value: "127.0.0.1"},
 	{Name: "localhost", Value: "localhost"},

@@ -2,7 +2,6 @@ package arapuca
 
 import (
 	"context"
-	"os"
 	"strconv"
 	"strings"
 
@@ -53,16 +52,3 @@ var _ = kit.Table(catalog.Case{
 	t.Attempt("the calling program", bad.Finish(ctx), kit.Be(kit.Exit{}))
 	t.Attempt("the error of Launch", launched(ctx, t, bad).Error, kit.Differ(""))
 })
-
-// held are the names that a folder still holds.
-func held(dir string) []string {
-	names := []string{}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}

@@ -79,6 +79,19 @@ func (p *Phase) SpecFile() string { return filepath.Join(p.dir, "spec.json") }
 // Temp is the subject's TMPDIR, of this phase alone.
 func (p *Phase) Temp() string { return filepath.Join(p.dir, "tmp") }
 
+// TempFiles are the names that lie there.
+func (p *Phase) TempFiles() []string {
+	entries, err := os.ReadDir(p.Temp())
+	if err != nil {
+		p.t.Fatal("look into TMPDIR: %v", err)
+	}
+	names := []string{}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
 // Stderr is what the subject and its agent wrote there, the last 64 KiB of it.
 func (p *Phase) Stderr() string { return p.stderr.String() }
 
@@ -132,17 +145,26 @@ func (p *Phase) end() {
 // the context ends first.
 func (t *T) Await(ctx context.Context, what string, f func() bool) {
 	ginkgo.GinkgoHelper()
-	ctx, cancel := context.WithTimeout(ctx, waitCap)
+	if !Settle(ctx, waitCap, f) {
+		ginkgo.Fail("this did not come about: " + what)
+	}
+}
+
+// Settle waits until f is true, for bound at most, and tells whether it is: for
+// what a check measures next, where its absence is the finding.
+func Settle(ctx context.Context, bound time.Duration, f func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for !f() {
 		select {
 		case <-ctx.Done():
-			ginkgo.Fail("this did not come about: " + what)
+			return false
 		case <-tick.C:
 		}
 	}
+	return true
 }
 
 // tail keeps the last 64 KiB written to it.

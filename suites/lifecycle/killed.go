@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"syscall"
 	"time"
 
@@ -105,7 +104,7 @@ func random(ctx context.Context, t *kit.T) {
 	for range kills {
 		phase := t.Start(ctx, worst(t, t.Unique()))
 		pause(ctx, time.Duration(chance.Int64N(int64(up))))
-		if len(t.Strays()) > 1 || len(files(t, phase)) > 0 {
+		if len(t.Strays()) > 1 || len(phase.TempFiles()) > 0 {
 			busy++ // more than the subject's own process is there
 		}
 		phase.Signal(syscall.SIGKILL)
@@ -121,11 +120,9 @@ const leftBound = 20 * time.Second
 
 // nothingLeft waits for the end of what was left at first.
 func nothingLeft(ctx context.Context, t *kit.T, phase *kit.Phase) {
-	for end := time.Now().Add(leftBound); time.Now().Before(end) && len(t.Strays())+len(files(t, phase)) > 0; {
-		pause(ctx, 2*time.Millisecond)
-	}
+	kit.Settle(ctx, leftBound, func() bool { return len(t.Strays())+len(phase.TempFiles()) == 0 })
 	t.FarSide("processes that are left", t.Strays(), kit.BeNone())
-	t.FarSide("files that are left", files(t, phase), kit.BeNone())
+	t.FarSide("files that are left", phase.TempFiles(), kit.BeNone())
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -133,17 +130,4 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-time.After(d):
 	case <-ctx.Done():
 	}
-}
-
-// files are those in the subject's temporary directory.
-func files(t *kit.T, phase *kit.Phase) []string {
-	entries, err := os.ReadDir(phase.Temp())
-	if err != nil {
-		t.Fatal("read %s: %v", phase.Temp(), err)
-	}
-	names := []string{}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
 }

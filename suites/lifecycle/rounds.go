@@ -59,5 +59,5 @@ func held(t *kit.T, phase *kit.Phase) holding {
 	if err != nil {
 		t.Fatal("count the subject's descriptors: %v", err)
 	}
-	return holding{len(t.Strays()), len(descriptors), len(files(t, phase))}
+	return holding{len(t.Strays()), len(descriptors), len(phase.TempFiles())}
 }

@@ -2,7 +2,6 @@ package relay
 
 import (
 	"context"
-	"os"
 	"syscall"
 
 	"bridgecheck/fakes/upstream"
@@ -37,24 +36,11 @@ var _ = kit.Table(catalog.Case{
 		l.phase.Signal(syscall.SIGKILL)
 		t.Attempt("the launcher is gone", l.phase.Wait(ctx), kit.Be(kit.Exit{Signal: syscall.SIGKILL}))
 		t.Await(ctx, "no process is left", func() bool { return len(t.Strays()) == 0 })
-		t.Await(ctx, "no file is left", func() bool { return len(files(t, l.phase)) == 0 })
+		t.Await(ctx, "no file is left", func() bool { return len(l.phase.TempFiles()) == 0 })
 	} else {
 		t.Attempt("the phase ends", l.phase.Finish(ctx), kit.Be(kit.Exit{}))
 	}
 	t.FarSide("processes that are left", t.Strays(), kit.BeNone())
-	t.FarSide("files that are left", files(t, l.phase), kit.BeNone())
+	t.FarSide("files that are left", l.phase.TempFiles(), kit.BeNone())
 	t.Await(ctx, "the connection at the server ends", func() bool { return last(l.far).Ended })
 })
-
-// files are those in the subject's temporary directory.
-func files(t *kit.T, phase *kit.Phase) []string {
-	entries, err := os.ReadDir(phase.Temp())
-	if err != nil {
-		t.Fatal("read %s: %v", phase.Temp(), err)
-	}
-	names := []string{}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
