@@ -14,10 +14,9 @@ import (
 
 // Request names what is compared.
 type Request struct {
-	// Binding is the folder of go-arapuca's package, Tags the build tags it will
-	// be built with, BindingVersion what it is to be called; empty asks git.
+	// Binding is the folder of go-arapuca's package, BindingVersion what it is to be
+	// called; empty is unknown.
 	Binding, BindingVersion string
-	Tags                    []string
 	// Library is libarapuca.a or .so; empty asks pkg-config, as cgo will.
 	Library, LibraryVersion string
 	// Wrapper is the program that the library runs; empty looks in PATH. That
@@ -37,12 +36,9 @@ func Check(ctx context.Context, q Request) (report.Link, error) {
 		Library: report.Part{Name: "arapuca", Version: q.LibraryVersion},
 		Wrapper: report.Part{Name: "arapuca"},
 	}
-	needs, err := Needs(q.Binding, q.Tags...)
+	needs, err := Needs(q.Binding)
 	if err != nil {
 		return l, err
-	}
-	if l.Binding.Version == "" {
-		l.Binding.Version = Describe(ctx, q.Binding)
 	}
 	if q.Library == "" {
 		if q.Library, l.Library.Version, err = Library(ctx, q.PkgConfigPath); err != nil {

@@ -55,10 +55,6 @@ func TestNeeds(t *testing.T) {
 	if got, err := link.Needs(dir); err != nil || !slices.Equal(got, want) {
 		t.Errorf("needs %q, %v; want %q", got, err, want)
 	}
-	want = []string{"arapuca_image_pull", "arapuca_launch", "arapuca_sandbox_new"}
-	if got, err := link.Needs(dir, "microvm"); err != nil || !slices.Equal(got, want) {
-		t.Errorf("with microvm needs %q, %v; want %q", got, err, want)
-	}
 	if _, err := link.Needs(t.TempDir()); err == nil {
 		t.Error("a folder without a binding was accepted")
 	}

@@ -18,19 +18,19 @@ import (
 	"strings"
 )
 
-// Prefix is what every function of the library's ABI begins with.
-const Prefix = "arapuca_"
+// prefix is what every function of the library's ABI begins with.
+const prefix = "arapuca_"
 
 // Needs returns the functions of the ABI that the Go files in dir call when they
-// are built for Linux with cgo and the tags, sorted. Calls in the C text before
-// import "C" count too. A folder without any is an error: it is no binding.
-func Needs(dir string, tags ...string) ([]string, error) {
+// are built for Linux with cgo, sorted. Calls in the C text before import "C" count
+// too. A folder without any is an error: it is no binding.
+func Needs(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read the binding: %w", err)
 	}
 	target := build.Default
-	target.GOOS, target.CgoEnabled, target.BuildTags = "linux", true, tags
+	target.GOOS, target.CgoEnabled = "linux", true
 	found := map[string]bool{}
 	for _, e := range entries {
 		name := e.Name()
@@ -47,12 +47,12 @@ func Needs(dir string, tags ...string) ([]string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no Go file in %s calls C.%s…: name the folder of go-arapuca's package", dir, Prefix)
+		return nil, fmt.Errorf("no Go file in %s calls C.%s…: name the folder of go-arapuca's package", dir, prefix)
 	}
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-var cCall = regexp.MustCompile(`\b` + Prefix + `\w+\s*\(`)
+var cCall = regexp.MustCompile(`\b` + prefix + `\w+\s*\(`)
 
 // cNoise are the parts of C text in which a call is none.
 var cNoise = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"`)
@@ -67,7 +67,7 @@ func calls(path string, found map[string]bool) error {
 		if !ok {
 			return true
 		}
-		if f, ok := call.Fun.(*ast.SelectorExpr); ok && isC(f.X) && strings.HasPrefix(f.Sel.Name, Prefix) {
+		if f, ok := call.Fun.(*ast.SelectorExpr); ok && isC(f.X) && strings.HasPrefix(f.Sel.Name, prefix) {
 			found[f.Sel.Name] = true
 		}
 		return true
