@@ -26,7 +26,6 @@ const (
 	StageSeccomp      = "seccomp"      // load the filter
 	StageLimits       = "limits"       // bound memory, processes, descriptors
 	StageSelfCheck    = "self-check"   // read everything back
-	StageAgent        = "agent"        // fork it
 	StageReady        = "ready"        // report
 	StageInit         = "init"         // the init process itself
 )
