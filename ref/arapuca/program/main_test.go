@@ -25,13 +25,13 @@ func TestMain(m *testing.M) {
 // launched runs a shell script by the library, and gives what it printed.
 func launchScript(t *testing.T, cfg arapuca.Config, script string) (out string, code int, err error) {
 	t.Helper()
-	p, read := startScript(t, t.Context(), cfg, script)
+	p, read := startScript(t.Context(), t, cfg, script)
 	code, err = p.Wait()
 	p.Cleanup()
 	return read(), code, err
 }
 
-func startScript(t *testing.T, ctx context.Context, cfg arapuca.Config, script string) (*arapuca.Process, func() string) {
+func startScript(ctx context.Context, t *testing.T, cfg arapuca.Config, script string) (*arapuca.Process, func() string) {
 	t.Helper()
 	needNamespaces(t)
 	temp := t.TempDir()
@@ -118,7 +118,7 @@ func text(err error) string {
 // TestCancel: the end of the context is the end of everything.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p, read := startScript(t, ctx, arapuca.Config{Profile: arapuca.Profile{UseNetNS: true, UsePidNS: true}}, "trap '' TERM; echo here; sleep 1000 & wait")
+	p, read := startScript(ctx, t, arapuca.Config{Profile: arapuca.Profile{UseNetNS: true, UsePidNS: true}}, "trap '' TERM; echo here; sleep 1000 & wait")
 	cancel()
 	if code, err := p.Wait(); text(err) != "killed by signal 9" {
 		t.Errorf("%d, %v", code, err)

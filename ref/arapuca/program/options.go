@@ -30,7 +30,7 @@ type options struct {
 func parse(verb string, args []string) (*options, error) {
 	o := &options{}
 	if verb == "run" {
-		o.ro, o.pidns, o.env = defaultPaths(), true, defaultEnv()
+		o.ro, o.pidns = defaultPaths(), true
 	} else {
 		o.env = given(os.Environ())
 	}
@@ -180,10 +180,6 @@ func given(environment []string) (env []string) {
 		}
 	}
 	return env
-}
-
-func defaultEnv() []string {
-	return []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "LANG=C.UTF-8", "HOME=/tmp", "TMPDIR=/tmp"}
 }
 
 // show are the declared paths that there are; those of a tree that each sandbox

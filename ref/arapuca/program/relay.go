@@ -1,8 +1,10 @@
 package program
 
 import (
+	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,7 +94,8 @@ func (p *pipe) half(dst, src net.Conn) {
 			p.touch()
 		}
 		wait = limit
-		if timeout, ok := err.(net.Error); ok && timeout.Timeout() && !oneWay {
+		late := errors.Is(err, os.ErrDeadlineExceeded)
+		if late && !oneWay {
 			if wait = limit - time.Since(time.Unix(0, p.last.Load())); wait > 0 {
 				continue
 			}
@@ -100,11 +103,9 @@ func (p *pipe) half(dst, src net.Conn) {
 			p.b.Close()
 			return
 		}
-		if err != nil && err != io.EOF {
-			if timeout, ok := err.(net.Error); !ok || !timeout.Timeout() {
-				reset(dst)
-				return
-			}
+		if err != nil && err != io.EOF && !late {
+			reset(dst)
+			return
 		}
 		if err != nil {
 			break
