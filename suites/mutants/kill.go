@@ -14,6 +14,9 @@ type Kill struct {
 	Also  []Seen `yaml:"also,omitempty"` // others that are not green
 	// Problem is why the fault could not be tried.
 	Problem string `yaml:"problem,omitempty"`
+	// Alone tells that this is what was seen with nothing else running: among
+	// others the fault had been missed.
+	Alone bool `yaml:"alone,omitempty"`
 }
 
 // Seen is the outcome of one check, or row.

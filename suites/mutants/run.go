@@ -40,7 +40,8 @@ type Options struct {
 }
 
 // Run builds and verifies the subject without a fault, then with each one, and
-// then every wrong subject named. What cannot be built or verified is a Kill
+// then every wrong subject named. A fault that is missed is tried once more,
+// alone: one that works by time is hidden on a busy host. What cannot be built or verified is a Kill
 // with a Problem; Run itself never fails. Faults are built while the control
 // runs, and tried once it has held.
 func Run(ctx context.Context, b Builder, faults []Fault, wrongs []string, verify Verify, o Options) Result {
@@ -64,14 +65,26 @@ func Run(ctx context.Context, b Builder, faults []Fault, wrongs []string, verify
 			func() (string, error) { return b.wrong(ctx, kind) },
 			func(k *Kill, binary string) { tryWrong(ctx, k, binary, verify) })
 	}
-	for i, f := range faults {
-		line.add(ctx, &r.Kills[i], Kill{Name: f.Name, Why: f.Why}, held,
+	plant := func(i int, k Kill, after <-chan struct{}) {
+		f := faults[i]
+		k.Name, k.Why = f.Name, f.Why
+		line.add(ctx, &r.Kills[i], k, after,
 			func() (string, error) { return b.Build(ctx, f) },
 			func(k *Kill, binary string) { try(ctx, k, f, binary, verify, idsOf(f, o)) })
+	}
+	for i := range faults {
+		plant(i, Kill{}, held)
 	}
 	line.wait.Wait()
 	if r.Control.Problem != "" {
 		r.Kills = nil
+		return r
+	}
+	for i := range faults {
+		if k := r.Kills[i]; k.Problem == "" && !k.Caught() {
+			plant(i, Kill{Alone: true}, nil)
+			line.wait.Wait()
+		}
 	}
 	return r
 }

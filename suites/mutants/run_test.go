@@ -101,7 +101,7 @@ func TestRun(t *testing.T) {
 	if want := []string{"door-open", "lamp-out", "row"}; !slices.Equal(caught, want) {
 		t.Errorf("caught %v, want %v", caught, want)
 	}
-	if r.OK() || r.Control.Problem != "" || done.Load() != 6 {
+	if r.OK() || r.Control.Problem != "" || done.Load() != 9 { // three are missed, and tried again
 		t.Errorf("ok %v, control %q, %d told", r.OK(), r.Control.Problem, done.Load())
 	}
 	if also := r.Kills[1].Also; len(also) != 1 || also[0].ID != "ALW-003" {
@@ -121,6 +121,26 @@ func TestRun(t *testing.T) {
 	}
 	if !mutants.Run(t.Context(), b, []mutants.Fault{doorOpen, lampOut}, nil, verify, mutants.Options{}).OK() {
 		t.Error("two faults that are caught are not OK")
+	}
+}
+
+// TestAlone: a fault that is missed among others has a second chance, and is
+// marked.
+func TestAlone(t *testing.T) {
+	tries := 0
+	r := mutants.Run(t.Context(), builder(t), []mutants.Fault{doorOpen}, nil, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
+		v, err := verify(ctx, s)
+		if tries++; tries == 2 { // the first is the control
+			v.Cases[0].Outcome, v.Cases[0].Results[0].Outcome = report.Pass, report.Pass
+		}
+		return v, err
+	}, mutants.Options{})
+	var table strings.Builder
+	if err := mutants.WriteTable(&table, r); err != nil {
+		t.Fatal(err)
+	}
+	if !r.OK() || tries != 3 || !strings.Contains(table.String(), "caught alone") {
+		t.Errorf("%d tries, and then\n%s", tries, table.String())
 	}
 }
 

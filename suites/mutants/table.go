@@ -40,6 +40,8 @@ func verdictOf(k Kill) string {
 	switch {
 	case k.Problem != "":
 		return "not tried"
+	case k.Caught() && k.Alone:
+		return "caught alone"
 	case k.Caught():
 		return "caught"
 	}
