@@ -58,9 +58,6 @@ func runShard(ctx context.Context, o CellOrder, i int, ids []string, inContainer
 		Subject: bin("subject"), Probe: bin("probe"), FakeMCP: bin("fakemcp"), Knob: bin("knob"),
 		Select: ids, Facts: lab.Root + "/out/facts.json", Cell: o.Cell, HostNetNS: o.HostNetNS, Seed: o.Seed,
 	}
-	if _, has := o.Programs[tools]; has {
-		cfg.Tools = bin(tools)
-	}
 	if _, has := o.Programs[companion]; has {
 		cfg.Companion = bin(companion)
 	}

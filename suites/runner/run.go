@@ -84,9 +84,6 @@ const companion = "companion"
 // looks for beside the subject.
 const wrapper = "arapuca"
 
-// launcher is the program that go-arapuca looks for beside the one that uses it.
-const launcher = "arapuca"
-
 func (q Request) programs() map[string]string {
 	programs := map[string]string{"subject": q.Subject}
 	if beside := q.Subject + "-ara"; isFile(beside) {
@@ -94,10 +91,6 @@ func (q Request) programs() map[string]string {
 	}
 	if beside := filepath.Join(filepath.Dir(q.Subject), wrapper); isFile(beside) {
 		programs[wrapper] = beside
-	}
-	// What a subject looks for beside itself, it finds beside itself in the lab too.
-	if beside := filepath.Join(filepath.Dir(q.Subject), launcher); isFile(beside) {
-		programs[launcher] = beside
 	}
 	for _, name := range []string{"bridgecheck", "probe", "fakemcp", "knob"} {
 		programs[name] = filepath.Join(q.Bin, name)
