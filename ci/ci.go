@@ -1,6 +1,6 @@
 // Package ci carries what the gate is judged by: the frozen profiles, the
-// baselines and the version matrix, compiled into the one command, so that a binary and its judgement
-// cannot come apart.
+// baselines and the version matrix, compiled into the one command, so that a binary and
+// its judgement cannot come apart.
 package ci
 
 import (

@@ -51,9 +51,7 @@ func (f *Failure) Error() string {
 func (f *Failure) Unwrap() error { return f.Err }
 
 // NewFailure is one at a stage, with the causes that fit the errno in err.
-func NewFailure(stage string, err error) *Failure { return failed(stage, err) }
-
-func failed(stage string, err error) *Failure {
+func NewFailure(stage string, err error) *Failure {
 	f := &Failure{Stage: stage, Err: err}
 	errors.As(err, &f.Errno)
 	f.Causes = causes(stage, f.Errno)

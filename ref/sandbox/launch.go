@@ -35,7 +35,7 @@ func Launch(ctx context.Context, spec Spec) (*Sandbox, error) {
 	var doors []Listener
 	if spec.Level != Isolated {
 		if doors, err = hostListeners(spec.Ports); err != nil {
-			return nil, failed(StageListen, err)
+			return nil, NewFailure(StageListen, err)
 		}
 	}
 	s, err := spawn(&spec, cfg)
@@ -66,7 +66,7 @@ func (s *Sandbox) prepare(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		s.end()
-		return failed(StageReady, fmt.Errorf("the sandbox was not ready in time: %w", context.Cause(ctx)))
+		return NewFailure(StageReady, fmt.Errorf("the sandbox was not ready in time: %w", context.Cause(ctx)))
 	}
 }
 
@@ -84,11 +84,11 @@ func spawn(spec *Spec, cfg *wire.Config) (*Sandbox, error) {
 	// Inherited descriptors that are not declared must not even reach the init
 	// process.
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return nil, failed(StageDescriptors, fmt.Errorf("close_range(CLOEXEC): %w", err))
+		return nil, NewFailure(StageDescriptors, fmt.Errorf("close_range(CLOEXEC): %w", err))
 	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, failed(StageInit, fmt.Errorf("socketpair: %w", err))
+		return nil, NewFailure(StageInit, fmt.Errorf("socketpair: %w", err))
 	}
 	defer unix.Close(pair[1])
 	cfg.Control = free(cfg.Descriptors, 3)
@@ -96,13 +96,13 @@ func spawn(spec *Spec, cfg *wire.Config) (*Sandbox, error) {
 	memory, err := memoryFile(cfg)
 	if err != nil {
 		unix.Close(pair[0])
-		return nil, failed(StageInit, err)
+		return nil, NewFailure(StageInit, err)
 	}
 	defer memory.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		unix.Close(pair[0])
-		return nil, failed(StageInit, err)
+		return nil, NewFailure(StageInit, err)
 	}
 	defer null.Close()
 
@@ -127,7 +127,7 @@ func spawn(spec *Spec, cfg *wire.Config) (*Sandbox, error) {
 	runtime.KeepAlive(spec) // the descriptors of its files are in use until here
 	if err != nil {
 		unix.Close(pair[0])
-		return nil, failed(StageClone, fmt.Errorf("make the namespaces (%s): %w", spec.Level, err))
+		return nil, NewFailure(StageClone, fmt.Errorf("make the namespaces (%s): %w", spec.Level, err))
 	}
 	return s, nil
 }

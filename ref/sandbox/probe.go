@@ -107,7 +107,7 @@ func clone(flags uintptr) error {
 	attr.Cloneflags, attr.AmbientCaps = flags, nil
 	pid, err := syscall.ForkExec("/proc/self/exe", []string{wire.Arg0Nothing}, &syscall.ProcAttr{Dir: "/", Sys: attr})
 	if err != nil {
-		return failed(StageClone, err)
+		return NewFailure(StageClone, err)
 	}
 	wait(pid)
 	return nil

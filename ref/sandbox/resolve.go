@@ -44,7 +44,7 @@ func resolve(s *Spec) (*wire.Config, error) {
 	}
 	if s.Limits.PIDs > 0 && hostRoot() {
 		if !s.Grouped {
-			return nil, failed(StageLimits, errors.New("bound the processes: RLIMIT_NPROC does not hold the host's root, and there is no control group"))
+			return nil, NewFailure(StageLimits, errors.New("bound the processes: RLIMIT_NPROC does not hold the host's root, and there is no control group"))
 		}
 		cfg.Limits.PIDs = 0
 	}
@@ -57,7 +57,7 @@ func resolve(s *Spec) (*wire.Config, error) {
 		return nil, refuse("Cwd", "%q is not visible in the sandbox: declare it, or a directory above it", s.Cwd)
 	}
 	if cfg.Outside, err = ownNamespaces(); err != nil {
-		return nil, failed(StageInit, err)
+		return nil, NewFailure(StageInit, err)
 	}
 	return cfg, nil
 }

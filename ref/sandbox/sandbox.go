@@ -126,7 +126,7 @@ func (s *Sandbox) listen(ready chan<- error) {
 		}
 		if err != nil {
 			s.bury(err, last)
-			answer(failed(StageInit, fmt.Errorf("the init process ended before it was ready: %w", s.err)))
+			answer(NewFailure(StageInit, fmt.Errorf("the init process ended before it was ready: %w", s.err)))
 			close(s.done)
 			return
 		}
