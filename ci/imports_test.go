@@ -66,23 +66,31 @@ var mcpLibraries = []string{"github.com/mark3labs/mcp-go", "github.com/modelcont
 // rules are the dependency rules of the design. The oracle shares no code with
 // what it judges: that is why neither side may reach the other.
 var rules = []rule{
-	{"ref imports neither fakes nor suites nor an MCP library", under(module + "ref"),
-		none(append([]string{module + "fakes", module + "suites", module + "containers", module + "ci"}, mcpLibraries...)...), false},
+	{
+		"ref imports neither fakes nor suites nor an MCP library", under(module + "ref"),
+		none(append([]string{module + "fakes", module + "suites", module + "containers", module + "ci"}, mcpLibraries...)...), false,
+	},
 	// In ref's tests an MCP library is the oracle that ref is held against.
 	{"ref's tests import neither fakes nor suites", under(module + "ref"), none(module+"fakes", module+"suites"), true},
 	{"fakes imports neither ref nor suites", under(module + "fakes"), none(module+"ref", module+"suites"), false},
 	{"fakes' tests import neither ref nor suites", under(module + "fakes"), none(module+"ref", module+"suites"), true},
 	{"nothing of suites reaches ref", under(module + "suites"), none(module + "ref"), false},
 	{"no test of suites imports ref", under(module + "suites"), none(module + "ref"), true},
-	{"an area reaches no other area", func(path string) bool { return area(path) != "" },
-		func(path, dep string) bool { return area(dep) != "" && area(dep) != area(path) }, false},
-	{"what areas share reaches no area", under(module+"suites/kit", module+"suites/lab", module+"suites/report", module+"suites/runner"),
-		func(_, dep string) bool { return area(dep) != "" }, false},
+	{
+		"an area reaches no other area", func(path string) bool { return area(path) != "" },
+		func(path, dep string) bool { return area(dep) != "" && area(dep) != area(path) }, false,
+	},
+	{
+		"what areas share reaches no area", under(module+"suites/kit", module+"suites/lab", module+"suites/report", module+"suites/runner"),
+		func(_, dep string) bool { return area(dep) != "" }, false,
+	},
 	{"suites/subject is a leaf", under(module + "suites/subject"), none(module, "github.com/onsi"), false},
-	{"suites/catalog knows suites/subject alone", under(module + "suites/catalog"),
+	{
+		"suites/catalog knows suites/subject alone", under(module + "suites/catalog"),
 		func(_, dep string) bool {
 			return below(dep, module, "github.com/onsi") && dep != module+"suites/subject"
-		}, false},
+		}, false,
+	},
 	{"containers imports no suites", under(module + "containers"), none(module + "suites"), false},
 }
 
