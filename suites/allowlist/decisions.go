@@ -44,7 +44,7 @@ func (j judged) check(ctx context.Context, t *kit.T) {
 		t.Control(f.name+" is answered", ask(ctx, f, phase.Agent, target), kit.BeStatus(200, 403, 502))
 
 		name := fmt.Sprintf("%s:%d", target.Host, target.Port)
-		e := phase.AwaitEvent(ctx, subject.EventDecision, nil)
+		e := decision(ctx, t, phase)
 		t.Attempt("target of the event", e.Target, kit.Be(name))
 		t.Attempt("verdict", e.Verdict, kit.BeOneOf(j.verdicts...))
 		t.Attempt("time is set", e.Time.IsZero(), kit.Be(false))
@@ -54,8 +54,15 @@ func (j judged) check(ctx context.Context, t *kit.T) {
 		} else {
 			t.Attempt("reason", e.Reason, kit.Differ(""))
 		}
-		t.Attempt("decisions told", len(phase.Events(subject.EventDecision)), kit.Be(1))
 	}
+}
+
+// decision is the only one of a phase, which is ended: no other can come then.
+func decision(ctx context.Context, t *kit.T, phase *kit.Phase) subject.Event {
+	t.Control("the phase ends", phase.Finish(ctx), kit.Be(kit.Exit{}))
+	told := phase.Events(subject.EventDecision)
+	t.Attempt("decisions told", len(told), kit.Be(1))
+	return told[0]
 }
 
 func toldOfServer(ctx context.Context, t *kit.T) {
@@ -63,7 +70,7 @@ func toldOfServer(ctx context.Context, t *kit.T) {
 	t.Require(subject.HostServers)
 	phase := t.Start(ctx, subject.Spec{Servers: []subject.Server{t.Server("jira")}})
 	t.Control("CONNECT to the server's name", phase.Agent.Connect(ctx, "jira.mcp.internal:80"), kit.BeStatus(200))
-	e := phase.AwaitEvent(ctx, subject.EventDecision, nil)
+	e := decision(ctx, t, phase)
 	t.Attempt("target of the event", e.Target, kit.Be("jira.mcp.internal:80"))
 	t.Attempt("server", e.Server, kit.Be("jira"))
 	t.Attempt("verdict", e.Verdict, kit.Be("allow"))
