@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -98,6 +99,7 @@ func (s *syncBuffer) String() string {
 
 func openFDs(t *testing.T) int {
 	t.Helper()
+	runtime.GC() // closes the pipes that io.Copy of the far side keeps for splice(2)
 	list, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)
