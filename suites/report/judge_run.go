@@ -77,10 +77,10 @@ func (j *judge) checkRan(v Verdict) {
 	if len(j.problems) > 0 {
 		return
 	}
+	skipped := []Outcome{NotSelected, NA, MootDoor, BlockedHost}
 	for _, c := range v.Cases {
-		switch c.Outcome {
-		case NotSelected, NA, MootDoor, BlockedHost:
-		default:
+		ran := func(r RowVerdict) bool { return !slices.Contains(skipped, r.Outcome) }
+		if !slices.Contains(skipped, c.Outcome) || slices.ContainsFunc(c.Results, ran) {
 			return
 		}
 	}

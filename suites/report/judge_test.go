@@ -167,6 +167,16 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
+// TestRowsRan: a check one row of which this host blocks has shown something.
+func TestRowsRan(t *testing.T) {
+	rows := []report.Result{passed("ALW-012", "loopback"), in(report.Blocked, "ALW-012", "cgnat")}
+	opts := options()
+	opts.Selection, opts.Profiles = []string{"ALW-012"}, nil
+	if v := report.Judge([]report.Facts{shard("user", rows...)}, opts); v.Result != report.Partial {
+		t.Errorf("%s: %q", v.Result, v.Problems)
+	}
+}
+
 // TestFrozenNotSelected: a profile whose ids were not all chosen cannot be judged.
 func TestFrozenNotSelected(t *testing.T) {
 	opts := options()
