@@ -165,6 +165,30 @@ func TestKillEndsEveryShapeOfTree(t *testing.T) {
 	})
 }
 
+// A chain that forks before it dies is missed by a look at /proc, the test's own
+// too: that its output ends shows that nobody of it is left.
+func TestChainOfForksIsEnded(t *testing.T) {
+	levels(t, func(t *testing.T, level string) {
+		chain := filepath.Join(t.TempDir(), "chain")
+		script := `[ "$1" -gt 200 ] && exec sleep 300; /bin/sh "$0" $(($1 + 1)) & exit 0`
+		if err := os.WriteFile(chain, []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tree := startShell(t, level, `/bin/sh "$CHAIN" 0; echo up; exec sleep 300`, "CHAIN="+chain)
+		if got := readLine(t, tree.Stdout); got != "up" {
+			t.Fatalf("the tree said %q", got)
+		}
+		tree.Kill()
+		<-tree.Done()
+		if err := tree.Stdout.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, tree.Stdout); err != nil {
+			t.Error("somebody holds the output still:", err)
+		}
+	})
+}
+
 func TestEndOfCommandEndsItsDescendants(t *testing.T) {
 	levels(t, func(t *testing.T, level string) {
 		m := marker(t)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -45,14 +46,17 @@ func intermediate(level string) int {
 	g := &guard{level: level}
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	if stage, err := g.start(control); err != nil {
+	stage, err := g.start(control)
+	if err != nil {
 		var errno syscall.Errno
 		errors.As(err, &errno)
 		_ = reports.Encode(report{Stage: stage, Detail: err.Error(), Errno: errno})
-		return 1
+	} else {
+		err = reports.Encode(report{Started: true}) // else nobody listens: the starter is gone
 	}
-	if err := reports.Encode(report{Started: true}); err != nil {
-		g.killAll() // nobody listens: the starter is gone
+	if err != nil {
+		g.kill()
+		g.reapRest()
 		return 1
 	}
 	go func() {
@@ -63,10 +67,10 @@ func intermediate(level string) int {
 	go g.obey(control)
 	exit := g.reap()
 	_ = reports.Encode(report{Exit: &exit})
-	if g.terminating.Load() {
-		g.reapRest()
+	if !g.terminating.Load() {
+		g.kill()
 	}
-	g.killAll()
+	g.reapRest()
 	return 0
 }
 
@@ -78,6 +82,7 @@ type guard struct {
 	// command is not the end of the tree: behind a wrapper that died of the
 	// signal at once, the server still gets its time to finish.
 	terminating atomic.Bool
+	sweeping    sync.Once
 }
 
 // start reads the order, sets the containment up and starts the command.
@@ -131,8 +136,8 @@ func (g *guard) obey(control *bufio.Reader) {
 		word, err := control.ReadString('\n')
 		switch {
 		case err != nil && !errors.Is(err, io.EOF), word == "", word == wordKill+"\n":
-			g.killAll()
-			syscall.Exit(1)
+			g.kill()
+			return
 		case word == wordTerm+"\n":
 			g.terminate()
 		}
@@ -163,7 +168,9 @@ func (g *guard) reap() Exit {
 	}
 }
 
-// reapRest waits until no child is left. The starter bounds it by [wordKill].
+// reapRest waits until no child is left, and with that nobody of the tree: what a
+// dead process leaves is a child of this one before that process can be reaped.
+// The starter bounds it by [wordKill], and [guard.kill] bounds itself.
 func (g *guard) reapRest() {
 	for {
 		if _, err := syscall.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, syscall.EINTR) {

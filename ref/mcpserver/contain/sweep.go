@@ -26,23 +26,27 @@ func (g *guard) signalAll(s syscall.Signal) {
 	}
 }
 
-// killAll ends the tree. In a PID namespace the end of this process does it. It
-// reaps nobody: the orphans of a dead process are ours before it is reaped.
-func (g *guard) killAll() {
+// kill ends the tree: in a PID namespace by the end of this process, elsewhere by
+// a sweep that goes on until [guard.reapRest] has found nobody left. A look at
+// /proc cannot find that: who forks during it, and is gone before it is done, leaves
+// a child that was not seen.
+func (g *guard) kill() {
 	if g.level == Namespace {
-		return
+		syscall.Exit(1)
 	}
+	g.sweeping.Do(func() { go sweep() })
+}
+
+// sweep kills whoever it sees, time and again.
+func sweep() {
 	ticker := time.NewTicker(sweepPause)
 	defer ticker.Stop()
 	for end := time.Now().Add(sweepBound); time.Now().Before(end); <-ticker.C {
-		left := descendants(os.Getpid())
-		if len(left) == 0 {
-			return
-		}
-		for _, pid := range left {
+		for _, pid := range descendants(os.Getpid()) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
+	syscall.Exit(1)
 }
 
 // descendants lists the processes below root, dead ones that nobody has reaped
