@@ -107,5 +107,18 @@ func start(cmd *exec.Cmd) (int, error) {
 		return 0, err
 	}
 	go func() { _ = cmd.Wait() }()
+	awaitArguments(cmd.Process.Pid)
 	return cmd.Process.Pid, nil
+}
+
+// awaitArguments waits until the process can be found by its marks: execve(2) has
+// succeeded before the kernel shows the arguments. Without /proc nobody looks.
+func awaitArguments(pid int) {
+	for {
+		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil || len(args) > 0 {
+			return
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
 }
