@@ -126,6 +126,7 @@ func TestEveryAreaIsWritten(t *testing.T) {
 }
 
 func TestRegister(t *testing.T) {
+	t.Cleanup(catalog.Forget)
 	for _, c := range sample() {
 		catalog.Register(c)
 	}

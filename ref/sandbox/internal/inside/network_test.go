@@ -48,6 +48,15 @@ func needNamespace(t *testing.T) {
 
 func flags(t *testing.T) uint16 {
 	t.Helper()
+	return ioctlFlags(t, unix.SIOCGIFFLAGS).Uint16()
+}
+
+// loopbackDown is for the next test of this namespace, or this one again.
+func loopbackDown(t *testing.T) { ioctlFlags(t, unix.SIOCSIFFLAGS) }
+
+// ioctlFlags asks for the flags of lo, or sets them to none.
+func ioctlFlags(t *testing.T, request uint) *unix.Ifreq {
+	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -57,16 +66,17 @@ func flags(t *testing.T) uint16 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.IoctlIfreq(fd, unix.SIOCGIFFLAGS, lo); err != nil {
+	if err := unix.IoctlIfreq(fd, request, lo); err != nil {
 		t.Fatal(err)
 	}
-	return lo.Uint16()
+	return lo
 }
 
 // LPB-005: an lo that is up already is success, also for one who could not have
 // set it up.
 func TestLoopbackUpTwice(t *testing.T) {
 	needNamespace(t)
+	t.Cleanup(func() { loopbackDown(t) })
 	if flags(t)&unix.IFF_UP != 0 {
 		t.Fatal("control: lo of a new namespace is up before anything was done")
 	}
@@ -93,6 +103,7 @@ func TestLoopbackUpTwice(t *testing.T) {
 
 func TestListen(t *testing.T) {
 	needNamespace(t)
+	t.Cleanup(func() { loopbackDown(t) })
 	if err := loopbackUp(); err != nil {
 		t.Fatal(err)
 	}
@@ -107,9 +118,11 @@ func TestListen(t *testing.T) {
 		t.Errorf("a taken port: got %v, want EADDRINUSE", err)
 	}
 	// IPv6 off in this namespace: its address is not there.
-	if err := os.WriteFile("/proc/sys/net/ipv6/conf/all/disable_ipv6", []byte("1"), 0); err != nil {
+	const disable = "/proc/sys/net/ipv6/conf/all/disable_ipv6"
+	if err := os.WriteFile(disable, []byte("1"), 0); err != nil {
 		t.Skip("this host has no IPv6: ", err)
 	}
+	t.Cleanup(func() { _ = os.WriteFile(disable, []byte("0"), 0) })
 	one, err := listen(0)
 	if err != nil || len(one) != 1 || one[0].V6 {
 		t.Errorf("without IPv6: got %+v, %v, want IPv4 alone", one, err)
