@@ -2,7 +2,6 @@ package egress
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -175,6 +174,3 @@ func (p *Proxy) handleConn(nc net.Conn) {
 	c := &conn{Conn: nc, p: p, src: source{conn: nc}}
 	c.serve(nil)
 }
-
-// ErrClosed is returned by Serve on a proxy that was shut down before.
-var ErrClosed = errors.New("egress proxy closed")

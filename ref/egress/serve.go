@@ -13,12 +13,13 @@ import (
 // past it accepting waits, and the backlog holds the rest.
 const maxRefusers = 64
 
-// Serve accepts connections until the proxy is shut down (nil) or the listener
-// fails for good. It closes the listener. Several may be served at a time.
+// Serve accepts connections until the proxy is shut down (nil), which may have
+// been before, or the listener fails for good. It closes the listener. Several may
+// be served at a time.
 func (p *Proxy) Serve(l net.Listener) error {
 	defer l.Close()
 	if !p.track(l) {
-		return ErrClosed
+		return nil
 	}
 	defer p.untrack(l)
 	var wait time.Duration

@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -80,8 +81,11 @@ func TestShutdownAndClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.proxy.Serve(ln); err != ErrClosed {
+	if err := l.proxy.Serve(ln); err != nil {
 		t.Errorf("Serve after Close: %v", err)
+	}
+	if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Serve after Close leaves its listener open: %v", err)
 	}
 
 	l = fresh()

@@ -49,10 +49,10 @@ func New(cfg Config) *Relay {
 	return &Relay{cfg: cfg, slots: make(chan struct{}, cfg.Connections), open: map[closer]struct{}{}}
 }
 
-// Serve accepts on l until Close, and closes it.
+// Serve accepts on l until Close, which may have been before, and closes it.
 func (r *Relay) Serve(l net.Listener) error {
 	if !r.track(l) {
-		return net.ErrClosed
+		return nil
 	}
 	defer r.untrack(l)
 	for {
