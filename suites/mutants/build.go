@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,8 +19,10 @@ type Builder struct {
 	// Dir is the folder of the module that Package is of, from Root; empty is Root.
 	Dir string
 	// Companion is a package of the program that stands beside the subject, as its
-	// file with -ara; empty is none.
+	// file with -ara, for the checks on arapuca; empty is none.
 	Companion string
+
+	relinkers map[string]*relinker // by package; none before prepare
 }
 
 // Build applies the fault and builds it; the binary is Out/NAME/ with the
@@ -42,6 +45,9 @@ func (b Builder) Build(ctx context.Context, f Fault) (string, error) {
 		}
 		overlay[filepath.Join(b.Root, filepath.FromSlash(file))] = path
 	}
+	if !slices.ContainsFunc(f.Cases, func(id string) bool { return strings.HasPrefix(id, "ARA-") }) {
+		b.Companion = ""
+	}
 	binary, err := b.compile(ctx, dir, overlay)
 	if err != nil {
 		return "", fmt.Errorf("fault %s: %w", f.Name, err)
@@ -49,8 +55,9 @@ func (b Builder) Build(ctx context.Context, f Fault) (string, error) {
 	return binary, nil
 }
 
-// Original builds the same package without any fault, into Out/original.
-func (b Builder) Original(ctx context.Context) (string, error) {
+// prepare builds the same package without any fault, into Out/original, and learns
+// from it how to build those with one.
+func (b *Builder) prepare(ctx context.Context) (string, error) {
 	dir := filepath.Join(b.Out, original)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("original: make its folder: %w", err)
@@ -59,6 +66,16 @@ func (b Builder) Original(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("original: %w", err)
 	}
+	learnt := map[string]*relinker{}
+	for pkg, program := range map[string]string{b.Package: binary, b.Companion: binary + "-ara"} {
+		if pkg == "" {
+			continue
+		}
+		if learnt[pkg], err = b.newRelinker(ctx, program, pkg); err != nil {
+			return "", fmt.Errorf("original: %w", err)
+		}
+	}
+	b.relinkers = learnt
 	return binary, nil
 }
 
@@ -94,9 +111,7 @@ func (b Builder) patch(f Fault) (map[string]string, error) {
 	return texts, nil
 }
 
-// compile builds through the ordinary cache: only what depends on a patched
-// package is compiled again. Without symbols the link, most of the time, is
-// quicker.
+// compile builds through the ordinary cache. Without symbols the link is quicker.
 func (b Builder) compile(ctx context.Context, dir string, overlay map[string]string) (string, error) {
 	data, err := json.Marshal(map[string]map[string]string{"Replace": overlay})
 	if err != nil {
@@ -106,20 +121,40 @@ func (b Builder) compile(ctx context.Context, dir string, overlay map[string]str
 	if err := os.WriteFile(overlayFile, data, 0o644); err != nil {
 		return "", fmt.Errorf("write overlay: %w", err)
 	}
+	var folders []string
+	for file := range overlay {
+		folders = append(folders, filepath.Dir(file))
+	}
 	binary := filepath.Join(dir, filepath.Base(b.Package))
-	if err := b.link(ctx, overlayFile, binary, b.Package); err != nil || b.Companion == "" {
+	if err := b.link(ctx, overlayFile, binary, b.Package, folders); err != nil || b.Companion == "" {
 		return binary, err
 	}
-	return binary, b.link(ctx, overlayFile, binary+"-ara", b.Companion)
+	return binary, b.link(ctx, overlayFile, binary+"-ara", b.Companion, folders)
 }
 
-func (b Builder) link(ctx context.Context, overlayFile, binary, pkg string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-overlay", overlayFile, "-o", binary, pkg)
-	cmd.Dir = filepath.Join(b.Root, b.Dir)
-	// The compiler and the linker do not live long enough to need a collector soon.
-	cmd.Env = append([]string{"GOGC=400"}, append(os.Environ(), "CGO_ENABLED=0")...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w:\n%s", err, strings.TrimSpace(string(out)))
+// link links what the fault has changed with what it has not, or builds all anew.
+func (b Builder) link(ctx context.Context, overlayFile, binary, pkg string, folders []string) error {
+	if r := b.relinkers[pkg]; r != nil && len(folders) > 0 && r.link(ctx, b, overlayFile, binary, folders) == nil {
+		return nil
 	}
-	return nil
+	_, err := b.goCommand(ctx, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-overlay", overlayFile, "-o", binary, pkg)
+	return err
 }
+
+// goCommand runs the go command in the module of Package and gives what it prints.
+func (b Builder) goCommand(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = filepath.Join(b.Root, b.Dir)
+	cmd.Env = frugal()
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w:\n%s", args[0], err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// frugal is the environment of the compiler and the linker, which do not live
+// long enough to need a collector soon.
+func frugal() []string { return append([]string{"GOGC=400"}, append(os.Environ(), "CGO_ENABLED=0")...) }

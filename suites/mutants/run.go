@@ -32,7 +32,8 @@ type Options struct {
 	// Sentinels are checks, or rows of them, that run with every fault, to show
 	// what a fault breaks beside its own checks.
 	Sentinels []string
-	// Parallel is how many faults are verified at once; 0 means twice the cores.
+	// Parallel is how many faults are verified at once; 0 means three for each
+	// processor, since a check waits for most of its time.
 	Parallel int
 	// Done, when set, is called after each fault, one call at a time; where the
 	// control did not hold, for those that were not tried too.
@@ -48,6 +49,14 @@ func Run(ctx context.Context, b Builder, faults []Fault, wrongs []string, verify
 	r := Result{Full: o.Full, IDs: checks(faults, o), Kills: make([]Kill, len(faults)+len(wrongs))}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	binary := ""
+	if len(faults) > 0 {
+		var err error
+		if binary, err = b.prepare(ctx); err != nil {
+			r.Control, r.Kills = Kill{Name: original, Problem: err.Error()}, nil
+			return r
+		}
+	}
 	line := newPipeline(o)
 	held := make(chan struct{})
 	line.wait.Go(func() {
@@ -55,7 +64,7 @@ func Run(ctx context.Context, b Builder, faults []Fault, wrongs []string, verify
 		if len(faults) == 0 {
 			return
 		}
-		if r.Control = control(ctx, b, faults, verify, o); r.Control.Problem != "" {
+		if r.Control = control(ctx, binary, faults, verify, o); r.Control.Problem != "" {
 			cancel()
 		}
 	})
@@ -100,7 +109,7 @@ type pipeline struct {
 
 func newPipeline(o Options) *pipeline {
 	if o.Parallel <= 0 {
-		o.Parallel = 2 * runtime.NumCPU()
+		o.Parallel = 3 * runtime.NumCPU()
 	}
 	return &pipeline{builds: make(chan struct{}, runtime.NumCPU()), tries: make(chan struct{}, o.Parallel), done: o.Done}
 }
@@ -157,13 +166,8 @@ func try(ctx context.Context, k *Kill, f Fault, binary string, verify Verify, id
 
 // control verifies the subject without a fault on everything that a fault will
 // be tried on.
-func control(ctx context.Context, b Builder, faults []Fault, verify Verify, o Options) Kill {
+func control(ctx context.Context, binary string, faults []Fault, verify Verify, o Options) Kill {
 	k := Kill{Name: original, Why: "no fault: every named check passes"}
-	binary, err := b.Original(ctx)
-	if err != nil {
-		k.Problem = err.Error()
-		return k
-	}
 	v, err := verify(ctx, Subject{Label: original, Binary: binary, IDs: ids(faults, o)})
 	if k.Problem = problem(v, err); k.Problem != "" {
 		return k
