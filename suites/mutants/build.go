@@ -106,7 +106,9 @@ func (b Builder) patch(f Fault) (map[string]string, error) {
 		if n := strings.Count(text, e.Find); n != 1 {
 			return nil, fmt.Errorf("the block to find occurs %d times in %s; it must occur once:\n%s", n, e.File, e.Find)
 		}
-		texts[e.File] = strings.Replace(text, e.Find, e.Replace, 1)
+		// Line numbers count as exported: where they stay, relinking may do.
+		gone := max(0, strings.Count(e.Find, "\n")-strings.Count(e.Replace, "\n"))
+		texts[e.File] = strings.Replace(text, e.Find, e.Replace+strings.Repeat("\n", gone), 1)
 	}
 	return texts, nil
 }
@@ -121,20 +123,16 @@ func (b Builder) compile(ctx context.Context, dir string, overlay map[string]str
 	if err := os.WriteFile(overlayFile, data, 0o644); err != nil {
 		return "", fmt.Errorf("write overlay: %w", err)
 	}
-	var folders []string
-	for file := range overlay {
-		folders = append(folders, filepath.Dir(file))
-	}
 	binary := filepath.Join(dir, filepath.Base(b.Package))
-	if err := b.link(ctx, overlayFile, binary, b.Package, folders); err != nil || b.Companion == "" {
+	if err := b.link(ctx, overlayFile, binary, b.Package, overlay); err != nil || b.Companion == "" {
 		return binary, err
 	}
-	return binary, b.link(ctx, overlayFile, binary+"-ara", b.Companion, folders)
+	return binary, b.link(ctx, overlayFile, binary+"-ara", b.Companion, overlay)
 }
 
 // link links what the fault has changed with what it has not, or builds all anew.
-func (b Builder) link(ctx context.Context, overlayFile, binary, pkg string, folders []string) error {
-	if r := b.relinkers[pkg]; r != nil && len(folders) > 0 && r.link(ctx, b, overlayFile, binary, folders) == nil {
+func (b Builder) link(ctx context.Context, overlayFile, binary, pkg string, overlay map[string]string) error {
+	if r := b.relinkers[pkg]; r != nil && r.link(ctx, overlay, binary) == nil {
 		return nil
 	}
 	_, err := b.goCommand(ctx, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-overlay", overlayFile, "-o", binary, pkg)

@@ -3,8 +3,10 @@ package mutants
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"go/version"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,17 +14,25 @@ import (
 	"strings"
 )
 
-// relinker links a program from the packages that a fault has changed and the
-// archives of all others, as the build without a fault has left them in the
-// build cache. go build would compile what imports the changed ones again, which
-// is most of its work and hardly ever makes a difference. Where it does, the linker
-// says so: it compares what an archive exports with what its importers were
-// compiled against.
+// relinker compiles the packages that a fault has changed and links them with the
+// archives of all others, as the build without a fault has left them in the build
+// cache. go build would compile what imports the changed ones again, which is most
+// of its work and hardly ever makes a difference. Where it does, the linker says
+// so: it compares what an archive exports with what its importers were compiled
+// against.
 type relinker struct {
-	linker   string
-	main     string            // the archive of package main
-	archives map[string]string // by import path
-	record   string            // of the build, debug/buildinfo
+	tools    string     // the folder of the compiler and the linker
+	packages []compiled // each after what it imports, package main at the end
+	record   string     // of the build, debug/buildinfo
+}
+
+// compiled is a package of the build without a fault.
+type compiled struct {
+	ImportPath, Dir, Export string // Export is the archive
+	GoFiles                 []string
+	EmbedFiles, SFiles      []string
+	Standard                bool
+	Module                  struct{ GoVersion string }
 }
 
 // newRelinker learns from binary, the program built from pkg without a fault.
@@ -31,57 +41,97 @@ func (b Builder) newRelinker(ctx context.Context, binary, pkg string) (*relinker
 	if err != nil {
 		return nil, err
 	}
-	list, err := b.list(ctx, "-deps", pkg)
+	list, err := b.goCommand(ctx, "list", "-export", "-trimpath", "-buildvcs=false", "-deps", "-json=ImportPath,Dir,Export,GoFiles,EmbedFiles,SFiles,Standard,Module", pkg)
 	if err != nil {
 		return nil, err
 	}
-	r := &relinker{linker: filepath.Join(tools, "link"), archives: map[string]string{}}
-	for line := range strings.Lines(list) {
-		path, archive, _ := strings.Cut(strings.TrimSpace(line), " ")
-		r.archives[path], r.main = archive, archive // main comes after all that it imports
+	r := &relinker{tools: tools}
+	for in := json.NewDecoder(strings.NewReader(list)); in.More(); {
+		var p compiled
+		if err := in.Decode(&p); err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		r.packages = append(r.packages, p)
 	}
 	r.record, err = buildRecord(binary)
 	return r, err
 }
 
-// list gives the import path of each package and the file of its archive, which
-// is compiled if need be.
-func (b Builder) list(ctx context.Context, args ...string) (string, error) {
-	return b.goCommand(ctx, append([]string{"list", "-export", "-trimpath", "-buildvcs=false", "-f", "{{.ImportPath}} {{.Export}}"}, args...)...)
-}
-
-// link writes the program with the packages in the folders compiled anew.
-func (r *relinker) link(ctx context.Context, b Builder, overlayFile, binary string, folders []string) error {
-	list, err := b.list(ctx, append([]string{"-overlay", overlayFile}, folders...)...)
-	if err != nil {
-		return err
-	}
-	changed := map[string]string{}
-	for line := range strings.Lines(list) {
-		path, archive, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if r.archives[path] == "" || r.archives[path] == r.main {
-			return fmt.Errorf("%s is not one of the packages to exchange", path)
-		}
-		changed[path] = archive
-	}
-	var config strings.Builder
-	for path, archive := range r.archives {
-		if anew, ok := changed[path]; ok {
-			archive = anew
+// link writes the program with the files of overlay in the place of their own.
+func (r *relinker) link(ctx context.Context, overlay map[string]string, binary string) error {
+	var imports strings.Builder
+	file, left := binary+".importcfg", len(overlay)
+	for i, p := range r.packages {
+		files, changed := p.files(overlay)
+		archive := p.Export
+		if changed > 0 {
+			if len(p.EmbedFiles)+len(p.SFiles) > 0 || i == len(r.packages)-1 {
+				return fmt.Errorf("package %s is left to go build", p.ImportPath)
+			}
+			left -= changed
+			archive = fmt.Sprintf("%s.%d.a", binary, i)
+			defer os.Remove(archive)
+			if err := write(file, imports.String()); err != nil {
+				return err
+			}
+			args := append([]string{"-o", archive, "-p", p.ImportPath, "-trimpath", p.trimmed(overlay), "-lang=" + version.Lang("go"+p.Module.GoVersion), "-complete", "-pack", "-importcfg", file}, files...)
+			if err := r.tool(ctx, "compile", args...); err != nil {
+				return err
+			}
 		}
 		if archive != "" { // unsafe has none
-			fmt.Fprintf(&config, "packagefile %s=%s\n", path, archive)
+			fmt.Fprintf(&imports, "packagefile %s=%s\n", p.ImportPath, archive)
 		}
 	}
-	fmt.Fprintf(&config, "modinfo %s\n", strconv.Quote(r.record))
-	file := binary + ".importcfg"
-	if err := os.WriteFile(file, []byte(config.String()), 0o644); err != nil {
-		return fmt.Errorf("write what to link: %w", err)
+	if left > 0 {
+		return errors.New("a changed file is of another package")
 	}
-	cmd := exec.CommandContext(ctx, r.linker, "-o", binary, "-importcfg", file, "-buildmode=exe", "-s", "-w", r.main)
+	if err := write(file, imports.String()+"modinfo "+strconv.Quote(r.record)+"\n"); err != nil {
+		return err
+	}
+	return r.tool(ctx, "link", "-o", binary, "-importcfg", file, "-buildmode=exe", "-s", "-w", r.packages[len(r.packages)-1].Export)
+}
+
+// files are those to compile, and how many of them are from the overlay.
+func (p compiled) files(overlay map[string]string) (files []string, changed int) {
+	if p.Standard {
+		return nil, 0
+	}
+	for _, name := range p.GoFiles {
+		path := filepath.Join(p.Dir, name)
+		if other, ok := overlay[path]; ok {
+			path = other
+			changed++
+		}
+		files = append(files, path)
+	}
+	return files, changed
+}
+
+// trimmed are the names of the files in the archive, those that go build gives
+// them: they count as exported.
+func (p compiled) trimmed(overlay map[string]string) string {
+	all := []string{p.Dir + "=>" + p.ImportPath}
+	for _, name := range p.GoFiles {
+		if other, ok := overlay[filepath.Join(p.Dir, name)]; ok {
+			all = append(all, other+"=>"+p.ImportPath+"/"+name)
+		}
+	}
+	return strings.Join(all, ";")
+}
+
+func (r *relinker) tool(ctx context.Context, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(r.tools, name), args...)
 	cmd.Env = frugal()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("link: %w:\n%s", err, bytes.TrimSpace(out))
+		return fmt.Errorf("%s: %w:\n%s", name, err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+func write(file, text string) error {
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write what to link: %w", err)
 	}
 	return nil
 }

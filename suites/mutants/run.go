@@ -40,62 +40,93 @@ type Options struct {
 	Done func(Kill)
 }
 
-// Run builds and verifies the subject without a fault, then with each one, and
-// then every wrong subject named. A fault that is missed is tried once more,
-// alone: one that works by time is hidden on a busy host. What cannot be built or verified is a Kill
-// with a Problem; Run itself never fails. Faults are built while the control
-// runs, and tried once it has held.
-func Run(ctx context.Context, b Builder, faults []Fault, wrongs []string, verify Verify, o Options) Result {
-	r := Result{Full: o.Full, IDs: checks(faults, o), Kills: make([]Kill, len(faults)+len(wrongs))}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	binary := ""
-	if len(faults) > 0 {
-		var err error
-		if binary, err = b.prepare(ctx); err != nil {
-			r.Control, r.Kills = Kill{Name: original, Problem: err.Error()}, nil
-			return r
-		}
-	}
-	line := newPipeline(o)
-	held := make(chan struct{})
-	line.wait.Go(func() {
-		defer close(held)
-		if len(faults) == 0 {
-			return
-		}
-		if r.Control = control(ctx, binary, faults, verify, o); r.Control.Problem != "" {
-			cancel()
-		}
-	})
-	for i, kind := range wrongs { // first, since one of them hangs
-		k := Kill{Name: "wrong-" + kind, Why: "a subject that is wrong as a whole"}
-		line.add(ctx, &r.Kills[len(faults)+i], k, nil,
-			func() (string, error) { return b.wrong(ctx, kind) },
-			func(k *Kill, binary string) { tryWrong(ctx, k, binary, verify) })
-	}
-	plant := func(i int, k Kill, after <-chan struct{}) {
-		f := faults[i]
-		k.Name, k.Why = f.Name, f.Why
-		line.add(ctx, &r.Kills[i], k, after,
-			func() (string, error) { return b.Build(ctx, f) },
-			func(k *Kill, binary string) { try(ctx, k, f, binary, verify, idsOf(f, o)) })
-	}
-	for i := range faults {
-		plant(i, Kill{}, held)
+// Batch is what is planted in one program.
+type Batch struct {
+	Builder Builder
+	Faults  []Fault
+	Wrongs  []string // subjects that are wrong as a whole, see [Wrongs]
+	Verify  Verify
+}
+
+// Run builds and verifies each batch's subject without a fault, then with each
+// one, and every wrong subject named. A fault that is missed is tried once more
+// when all others have been, alone: one that works by time is hidden on a busy
+// host. What cannot be built or verified is a Kill with a Problem; Run itself
+// never fails. Faults are built while the control runs, and tried once it has held.
+func Run(ctx context.Context, batches []Batch, o Options) []Result {
+	line, planted := newPipeline(o), make([]*planting, len(batches))
+	for i, b := range batches {
+		planted[i] = &planting{Batch: b, line: line, o: o}
+		planted[i].run(ctx)
 	}
 	line.wait.Wait()
-	if r.Control.Problem != "" {
-		r.Kills = nil
-		return r
+	results := make([]Result, len(batches))
+	for i, p := range planted {
+		results[i] = p.again(ctx)
 	}
-	for i := range faults {
-		if k := r.Kills[i]; k.Problem == "" && !k.Caught() {
-			plant(i, Kill{Alone: true}, nil)
-			line.wait.Wait()
+	return results
+}
+
+// planting is a batch at work.
+type planting struct {
+	Batch
+	Result
+	line *pipeline
+	o    Options
+	stop context.CancelFunc
+}
+
+// run returns when the control has ended; the pipeline does the rest.
+func (p *planting) run(ctx context.Context) {
+	p.Full, p.IDs, p.Kills = p.o.Full, checks(p.Faults, p.o), make([]Kill, len(p.Faults)+len(p.Wrongs))
+	ctx, p.stop = context.WithCancel(ctx)
+	binary := ""
+	if len(p.Faults) > 0 {
+		var err error
+		if binary, err = p.Builder.prepare(ctx); err != nil {
+			p.Control, p.Wrongs, p.Faults = Kill{Name: original, Problem: err.Error()}, nil, nil
 		}
 	}
-	return r
+	for i, kind := range p.Wrongs { // first, since one of them hangs
+		k := Kill{Name: "wrong-" + kind, Why: "a subject that is wrong as a whole"}
+		p.line.add(ctx, &p.Kills[len(p.Faults)+i], k, nil,
+			func() (string, error) { return p.Builder.wrong(ctx, kind) },
+			func(k *Kill, binary string) { tryWrong(ctx, k, binary, p.Verify) })
+	}
+	held := make(chan struct{})
+	for i := range p.Faults {
+		p.plant(ctx, i, Kill{}, held)
+	}
+	if len(p.Faults) > 0 {
+		if p.Control = control(ctx, binary, p.Faults, p.Verify, p.o); p.Control.Problem != "" {
+			p.stop()
+		}
+	}
+	close(held)
+}
+
+func (p *planting) plant(ctx context.Context, i int, k Kill, after <-chan struct{}) {
+	f := p.Faults[i]
+	k.Name, k.Why = f.Name, f.Why
+	p.line.add(ctx, &p.Kills[i], k, after,
+		func() (string, error) { return p.Builder.Build(ctx, f) },
+		func(k *Kill, binary string) { try(ctx, k, f, binary, p.Verify, idsOf(f, p.o)) })
+}
+
+// again tries what was missed alone.
+func (p *planting) again(ctx context.Context) Result {
+	p.stop()
+	if p.Control.Problem != "" {
+		p.Kills = nil
+		return p.Result
+	}
+	for i := range p.Faults {
+		if k := p.Kills[i]; k.Problem == "" && !k.Caught() {
+			p.plant(ctx, i, Kill{Alone: true}, nil)
+			p.line.wait.Wait()
+		}
+	}
+	return p.Result
 }
 
 // pipeline builds as many at once as there are cores, and tries more: much of

@@ -2,6 +2,7 @@ package mutants_test
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"os"
 	"os/exec"
@@ -79,6 +80,12 @@ func verify(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
 	return v, nil
 }
 
+// run runs one batch.
+func run(t *testing.T, b mutants.Builder, faults []mutants.Fault, verify mutants.Verify, o mutants.Options) mutants.Result {
+	t.Helper()
+	return mutants.Run(t.Context(), []mutants.Batch{{Builder: b, Faults: faults, Verify: verify}}, o)[0]
+}
+
 func TestRun(t *testing.T) {
 	row := lampOut
 	row.Name, row.Cases = "row", []string{"ALW-002.one"}
@@ -86,7 +93,7 @@ func TestRun(t *testing.T) {
 	otherRow.Name, otherRow.Cases = "other-row", []string{"ALW-002.two"}
 	b := builder(t)
 	var done atomic.Int32
-	r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen, lampOut, both, harmless, row, otherRow}, nil, verify, mutants.Options{
+	r := run(t, b, []mutants.Fault{doorOpen, lampOut, both, harmless, row, otherRow}, verify, mutants.Options{
 		Sentinels: []string{"ALW-003"}, Done: func(mutants.Kill) { done.Add(1) },
 	})
 	var caught []string
@@ -119,7 +126,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("does not say %q:\n%s", want, table.String())
 		}
 	}
-	if !mutants.Run(t.Context(), b, []mutants.Fault{doorOpen, lampOut}, nil, verify, mutants.Options{}).OK() {
+	if !run(t, b, []mutants.Fault{doorOpen, lampOut}, verify, mutants.Options{}).OK() {
 		t.Error("two faults that are caught are not OK")
 	}
 }
@@ -128,7 +135,7 @@ func TestRun(t *testing.T) {
 // marked.
 func TestAlone(t *testing.T) {
 	tries := 0
-	r := mutants.Run(t.Context(), builder(t), []mutants.Fault{doorOpen}, nil, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
+	r := run(t, builder(t), []mutants.Fault{doorOpen}, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
 		v, err := verify(ctx, s)
 		if tries++; tries == 2 { // the first is the control
 			v.Cases[0].Outcome, v.Cases[0].Results[0].Outcome = report.Pass, report.Pass
@@ -148,7 +155,7 @@ func TestAlone(t *testing.T) {
 func TestOnlyFailCatches(t *testing.T) {
 	b := builder(t)
 	for _, o := range []report.Outcome{report.Error, report.BlockedHost, report.Invalid, report.NA, report.MootDoor, report.Stale} {
-		r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen}, nil, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
+		r := run(t, b, []mutants.Fault{doorOpen}, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
 			v, err := verify(ctx, s)
 			for i := range v.Cases {
 				if v.Cases[i].Outcome == report.Fail {
@@ -167,7 +174,7 @@ func TestOnlyFailCatches(t *testing.T) {
 func TestAlso(t *testing.T) {
 	b := builder(t)
 	for outcome, also := range map[report.Outcome]int{report.BlockedHost: 0, report.MootDoor: 0, report.Fail: 1, report.Error: 1} {
-		r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen}, nil, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
+		r := run(t, b, []mutants.Fault{doorOpen}, func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
 			v, err := verify(ctx, s)
 			v.Cases = append(v.Cases, report.CaseVerdict{ID: "MCP-015", Outcome: outcome})
 			return v, err
@@ -204,7 +211,7 @@ func TestControl(t *testing.T) {
 		}, "ALW-001(not-selected)"},
 	} {
 		tried = 0
-		r := mutants.Run(t.Context(), b, []mutants.Fault{doorOpen}, nil, tc.verify, mutants.Options{})
+		r := run(t, b, []mutants.Fault{doorOpen}, tc.verify, mutants.Options{})
 		if r.OK() || !strings.Contains(r.Control.Problem, tc.says) || tried != 1 {
 			t.Errorf("%s: control %q, %d runs; want one that says %q", name, r.Control.Problem, tried, tc.says)
 		}
@@ -250,7 +257,7 @@ func TestBuild(t *testing.T) {
 
 // TestFull: each fault meets every check, and the matrix shows the empty row.
 func TestFull(t *testing.T) {
-	r := mutants.Run(t.Context(), builder(t), []mutants.Fault{doorOpen}, nil, verify, mutants.Options{
+	r := run(t, builder(t), []mutants.Fault{doorOpen}, verify, mutants.Options{
 		Full: true, All: []string{"ALW-001", "ALW-002", "ALW-003"},
 	})
 	if !r.OK() {
@@ -271,5 +278,48 @@ func TestFull(t *testing.T) {
 	if err != nil || !back.OK() || len(back.Rows()) != 1 || back.Rows()[0].Named[0] != "ALW-001" ||
 		back.Kills[0].Why != r.Kills[0].Why {
 		t.Errorf("read back %+v, %v from\n%s", back, err, data)
+	}
+}
+
+// A fault in a package is linked with what imports it as it was compiled before,
+// unless what the package exports has changed.
+func TestRelink(t *testing.T) {
+	b := builder(t)
+	for file, text := range map[string]string{
+		"ref/lamp/lamp.go":     "package lamp\n\nconst Lit = \"lit\"\n\n//go:noinline\nfunc State() string {\n\tprintln()\n\treturn \"lit\"\n}\n",
+		"ref/cmd/tiny/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"tiny/ref/lamp\"\n)\n\nfunc main() { fmt.Print(lamp.State(), lamp.Lit) }\n",
+	} {
+		path := filepath.Join(b.Root, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fault := func(name, find, replace string) mutants.Fault {
+		return mutants.Fault{Name: name, Why: "x", Cases: []string{"ALW-001"}, Edit: mutants.Edit{File: "ref/lamp/lamp.go", Find: find, Replace: replace}}
+	}
+	says, ids := map[string]string{}, map[string]string{}
+	r := run(t, b, []mutants.Fault{fault("body", `return "lit"`, `return "out"`), fault("constant", `Lit = "lit"`, `Lit = "out"`)},
+		func(ctx context.Context, s mutants.Subject) (report.Verdict, error) {
+			out, err := exec.CommandContext(ctx, s.Binary).Output()
+			id, err2 := exec.CommandContext(ctx, "go", "tool", "buildid", s.Binary).Output()
+			record, err3 := buildinfo.ReadFile(s.Binary)
+			says[s.Label], ids[s.Label] = string(out), strings.TrimSpace(string(id))
+			c := report.CaseVerdict{ID: "ALW-001", Outcome: report.Fail}
+			if string(out) == "litlit" {
+				c.Outcome = report.Pass
+			}
+			if err3 == nil && record.Path != "tiny/ref/cmd/tiny" {
+				t.Errorf("%s: its record is of %s", s.Label, record.Path)
+			}
+			return report.Verdict{Cases: []report.CaseVerdict{c}}, errors.Join(err, err2, err3)
+		}, mutants.Options{Parallel: 1})
+	if !r.OK() || says["body"] != "outlit" || says["constant"] != "litout" {
+		t.Errorf("%v: %+v", says, r)
+	}
+	if ids["original"] == "" || ids["body"] != "" || ids["constant"] == "" { // the go command's own mark
+		t.Errorf("build ids %v: want none of what was linked by us, the body", ids)
 	}
 }

@@ -78,11 +78,26 @@ func (f *mutantsFlags) run(ctx context.Context) error {
 	dir := filepath.Join(f.results, "mutants")
 	// The underscore keeps the patched files out of `./...`.
 	builder := mutants.Builder{Root: root, Package: "./ref/cmd/refbridge", Out: filepath.Join(bin, "_mutants")}
-	err = f.on(ctx, builder, faultsOn(faults, ""), wrongs, bin, dir)
+	batches, dirs := []mutants.Batch{}, []string{}
+	add := func(b mutants.Batch, dir string) {
+		if len(b.Faults)+len(b.Wrongs) > 0 {
+			b.Verify = verifier(bin, dir)
+			batches, dirs = append(batches, b), append(dirs, dir)
+		}
+	}
+	add(mutants.Batch{Builder: builder, Faults: faultsOn(faults, ""), Wrongs: wrongs}, dir)
 	for _, double := range []string{mutants.DoubleSubject, "ref-arapuca-hosts-double"} {
 		builder.Dir, builder.Package, builder.Companion = "ref/arapuca", "./cmd/"+double, "./cmd/ara-double"
 		builder.Out = filepath.Join(bin, "_mutants", double)
-		err = errors.Join(err, f.on(ctx, builder, faultsOn(faults, double), nil, bin, filepath.Join(dir, double)))
+		add(mutants.Batch{Builder: builder, Faults: faultsOn(faults, double)}, filepath.Join(dir, double))
+	}
+	results := mutants.Run(ctx, batches, mutants.Options{
+		All: ids(selection{}.offered(catalog.All())), Full: f.full, Parallel: f.parallel,
+		Sentinels: sentinels,
+		Done:      func(k mutants.Kill) { fmt.Printf("%-8s %s\n", caught(k), k.Name) },
+	})
+	for i, r := range results {
+		err = errors.Join(err, f.report(dirs[i], r))
 	}
 	return err
 }
@@ -90,18 +105,6 @@ func (f *mutantsFlags) run(ctx context.Context) error {
 // faultsOn are those of one subject, the reference bridge where it is empty.
 func faultsOn(faults []mutants.Fault, double string) []mutants.Fault {
 	return slices.DeleteFunc(slices.Clone(faults), func(m mutants.Fault) bool { return m.On() != double })
-}
-
-// on tries the faults of one subject, if there are any.
-func (f *mutantsFlags) on(ctx context.Context, builder mutants.Builder, faults []mutants.Fault, wrongs []string, bin, dir string) error {
-	if len(faults)+len(wrongs) == 0 {
-		return nil
-	}
-	return f.report(dir, mutants.Run(ctx, builder, faults, wrongs, verifier(bin, dir), mutants.Options{
-		All: ids(selection{}.offered(catalog.All())), Full: f.full, Parallel: f.parallel,
-		Sentinels: sentinels,
-		Done:      func(k mutants.Kill) { fmt.Printf("%-8s %s\n", caught(k), k.Name) },
-	}))
 }
 
 func caught(k mutants.Kill) string {

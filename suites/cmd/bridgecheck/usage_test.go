@@ -56,7 +56,7 @@ func TestUsage(t *testing.T) {
 		{"mutants", "--id", "nosuchfault"},
 		{"mutants", "--id", "open-proxy,nosuchfault"},
 		{"mutants", "--id", "wrong-nosuch"},
-		{"mutants", "--parallel", "0"},
+		{"mutants", "--parallel", "-1"},
 		{"mutants", "--results", ""},
 		{"explain"},
 		{"explain", ""},
