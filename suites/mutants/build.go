@@ -154,5 +154,7 @@ func (b Builder) goCommand(ctx context.Context, args ...string) (string, error) 
 }
 
 // frugal is the environment of the compiler and the linker, which do not live
-// long enough to need a collector soon.
-func frugal() []string { return append([]string{"GOGC=400"}, append(os.Environ(), "CGO_ENABLED=0")...) }
+// long enough to need a collector before they are large.
+func frugal() []string {
+	return append(os.Environ(), "GOGC=off", "GOMEMLIMIT=1GiB", "CGO_ENABLED=0")
+}

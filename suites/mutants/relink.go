@@ -74,7 +74,7 @@ func (r *relinker) link(ctx context.Context, overlay map[string]string, binary s
 			if err := write(file, imports.String()); err != nil {
 				return err
 			}
-			args := append([]string{"-o", archive, "-p", p.ImportPath, "-trimpath", p.trimmed(overlay), "-lang=" + version.Lang("go"+p.Module.GoVersion), "-complete", "-pack", "-importcfg", file}, files...)
+			args := append([]string{"-o", archive, "-p", p.ImportPath, "-trimpath", p.trimmed(overlay), "-lang=" + version.Lang("go"+p.Module.GoVersion), "-complete", "-pack", "-dwarf=false", "-c=1", "-importcfg", file}, files...)
 			if err := r.tool(ctx, "compile", args...); err != nil {
 				return err
 			}
