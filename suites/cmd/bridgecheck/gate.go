@@ -125,7 +125,7 @@ func (f *gateFlags) side(ctx context.Context, arg, dir string) (gateSide, error)
 	}
 	sub, err := findSubject(arg, bin)
 	if err != nil {
-		return gateSide{}, harness(err)
+		return gateSide{}, err
 	}
 	var side gateSide
 	for i := range f.repeat {

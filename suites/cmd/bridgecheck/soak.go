@@ -40,7 +40,7 @@ func soakCommand() *cobra.Command {
 			}
 			sub, err := findSubject(of, bin)
 			if err != nil {
-				return harness(err)
+				return err
 			}
 			return soakCells(cmd.Context(), bin, sub, cfg)
 		},

@@ -61,8 +61,9 @@ func TestUnusableSubjects(t *testing.T) {
 			}
 		})
 	}
-	if _, err := findSubject("refnative", ""); err == nil || !strings.Contains(err.Error(), "ref-native") {
-		t.Errorf("a misspelt name gave %v", err)
+	_, err := findSubject("refnative", "")
+	if err == nil || !strings.Contains(err.Error(), "ref-native") || errors.As(err, new(exitError)) {
+		t.Errorf("a misspelt name gave %v; want wrong usage", err)
 	}
 }
 

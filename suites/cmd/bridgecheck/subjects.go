@@ -32,12 +32,13 @@ var shipped = map[string]struct {
 	"arapuca-cli":              {"arapuca-cli", "make gate GO_ARAPUCA=PATH, or the image in containers/images/arapuca", false},
 }
 
-// findSubject takes a name of [shipped] or the path of an executable.
+// findSubject takes a name of [shipped] or the path of an executable. A name that
+// is neither is wrong usage.
 func findSubject(arg, bin string) (target, error) {
 	if known, ok := shipped[arg]; ok {
 		path := filepath.Join(bin, known.program)
 		if _, err := os.Stat(path); err != nil {
-			return target{}, fmt.Errorf("subject %s is not built: %w; build it with: %s", arg, err, known.build)
+			return target{}, harness(fmt.Errorf("subject %s is not built: %w; build it with: %s", arg, err, known.build))
 		}
 		return target{arg: arg, path: path, name: arg, ours: known.ours}, nil
 	}
@@ -47,14 +48,14 @@ func findSubject(arg, bin string) (target, error) {
 	}
 	path, err := filepath.Abs(arg)
 	if err != nil {
-		return target{}, fmt.Errorf("subject %s: %w", arg, err)
+		return target{}, harness(fmt.Errorf("subject %s: %w", arg, err))
 	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return target{}, fmt.Errorf("subject %s: %w", arg, err)
+		return target{}, harness(fmt.Errorf("subject %s: %w", arg, err))
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
-		return target{}, fmt.Errorf("subject %s: not an executable file", arg)
+		return target{}, harness(fmt.Errorf("subject %s: not an executable file", arg))
 	}
 	return target{arg: arg, path: path, name: filepath.Base(path)}, nil
 }

@@ -98,7 +98,7 @@ func (f *verifyFlags) run(ctx context.Context) error {
 	}
 	sub, err := findSubject(f.subject, bin)
 	if err != nil {
-		return harness(err)
+		return err
 	}
 	dir := filepath.Join(f.results, sub.name)
 	v, err := f.verdict(ctx, bin, sub, dir)
