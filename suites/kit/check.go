@@ -89,6 +89,9 @@ func (c check) cap() time.Duration {
 	return specCap
 }
 
+// Patience is how long to watch a stream that must not be ended.
+func (t *T) Patience() time.Duration { return max(t.run.cfg.Patience, 3*time.Second) }
+
 // in tells whether the check, or this row of it, is selected.
 func (c check) in(ids []string) bool {
 	return slices.Contains(ids, c.Case.ID) || slices.Contains(ids, c.id())
@@ -101,7 +104,7 @@ func (r *run) declare() {
 		if !c.in(r.cfg.Select) {
 			continue
 		}
-		ginkgo.It(c.id()+" "+c.Case.Title, ginkgo.Label(append(c.Case.Labels(), "id:"+c.Case.ID)...), c.at, ginkgo.SpecTimeout(c.cap()),
+		ginkgo.It(c.id()+" "+c.Case.Title, ginkgo.Label(append(c.Case.Labels(), "id:"+c.Case.ID)...), c.at, ginkgo.SpecTimeout(c.cap()+r.cfg.Patience),
 			func(ctx ginkgo.SpecContext) { r.execute(ctx, c) })
 	}
 }

@@ -42,6 +42,9 @@ type Config struct {
 	HostNetNS uint64 `json:"host_netns"`
 	// Seed orders the checks; the same seed gives the same order.
 	Seed int64 `json:"seed"`
+	// Patience is how long a stream is watched that must not be ended; 0 is three
+	// seconds, which find a limit of one or two.
+	Patience time.Duration `json:"patience,omitempty"`
 }
 
 // specCap ends a check whose subject stands still. It is far above what any

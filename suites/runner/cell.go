@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"bridgecheck/suites/kit"
 	"bridgecheck/suites/lab"
@@ -33,6 +34,7 @@ type CellOrder struct {
 	Out       string            `json:"out"`
 	HostNetNS uint64            `json:"host_netns"`
 	Seed      int64             `json:"seed"`
+	Patience  time.Duration     `json:"patience,omitempty"`
 }
 
 // RunCell runs every shard of a cell, each in a lab of its own, at the same
@@ -56,7 +58,7 @@ func runShard(ctx context.Context, o CellOrder, i int, ids []string, inContainer
 	bin := func(name string) string { return lab.Root + "/bin/" + name }
 	cfg := kit.Config{
 		Subject: bin("subject"), Probe: bin("probe"), FakeMCP: bin("fakemcp"), Knob: bin("knob"),
-		Select: ids, Facts: lab.Root + "/out/facts.json", Cell: o.Cell, HostNetNS: o.HostNetNS, Seed: o.Seed,
+		Select: ids, Facts: lab.Root + "/out/facts.json", Cell: o.Cell, HostNetNS: o.HostNetNS, Seed: o.Seed, Patience: o.Patience,
 	}
 	if _, has := o.Programs[companion]; has {
 		cfg.Companion = bin(companion)

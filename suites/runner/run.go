@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -41,6 +42,9 @@ type Request struct {
 	// Shards is how many labs of a cell run at the same time.
 	Shards int
 	Seed   int64
+	// Patience is how long a stream is watched that must not be ended; 0 is what
+	// the check takes by itself.
+	Patience time.Duration
 }
 
 // Run runs every cell in turn. The facts are always as many as were ordered:
@@ -59,7 +63,7 @@ func Run(ctx context.Context, q Request, stdout, stderr io.Writer) ([]report.Fac
 		if err := fresh(dir); err != nil {
 			return nil, err
 		}
-		o := CellOrder{Cell: cell, Shards: shards, Out: dir, HostNetNS: netns, Seed: q.Seed, Programs: q.programs()}
+		o := CellOrder{Cell: cell, Shards: shards, Out: dir, HostNetNS: netns, Seed: q.Seed, Patience: q.Patience, Programs: q.programs()}
 		if q.Engine != nil {
 			err = runContainer(ctx, *q.Engine, &o, stdout, stderr)
 		} else {

@@ -10,6 +10,6 @@ for subject; do
   # Where the parts do not fit nothing was built: link.yaml is the verdict.
   [ -x "$here/$subject" ] || continue
   code=0
-  "$here/bridgecheck" verify --engine none --strict --subject "$here/$subject" --results "$results" || code=$?
+  "$here/bridgecheck" verify --engine none --strict --patience 310s --subject "$here/$subject" --results "$results" || code=$?
   [ -f "$results/$subject/verdict.yaml" ] || { echo "row: $subject left no verdict (exit $code)" >&2; exit 4; }
 done

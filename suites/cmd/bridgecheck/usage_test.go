@@ -48,6 +48,7 @@ func TestUsage(t *testing.T) {
 		{"verify", "--engine", "steam"},
 		{"verify", "--subject", ""},
 		{"verify", "--results", ""},
+		{"verify", "--patience", "-1s"},
 		{"verify", "stray"},
 		{"verify", "--nosuchflag"},
 		{"mutants", "--id", ""},

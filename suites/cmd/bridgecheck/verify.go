@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -31,6 +32,8 @@ type verifyFlags struct {
 	// is mended then, and not stale.
 	gate bool
 	seed int64
+	// patience is how long a stream is watched that must not be ended.
+	patience time.Duration
 	// claims are held until the process ends: the reports are still to be written.
 	claims []*os.File
 }
@@ -62,6 +65,7 @@ func (f *verifyFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.cells, "cell", []string{runner.UserCell, runner.RootCell}, "cells to run: user, root")
 	flags.StringVar(&f.engine, "engine", "auto", "container engine: auto (use one that answers) or none")
 	flags.BoolVar(&f.strict, "strict", os.Getenv("CI") == "true", "what this host cannot give is red (the default where CI=true)")
+	flags.DurationVar(&f.patience, "patience", 0, "watch a stream for so long that must not be ended, such as 310s for a limit of 300 s; by itself a check waits for 3s")
 	flags.Int64Var(&f.seed, "seed", 1, "order of the checks")
 }
 
@@ -71,6 +75,9 @@ func (f *verifyFlags) usage() error {
 		if cell != runner.UserCell && cell != runner.RootCell || slices.Contains(f.cells[:i], cell) {
 			return fmt.Errorf("--cell is user, root, or both; not %q", strings.Join(f.cells, ","))
 		}
+	}
+	if f.patience < 0 || f.patience > time.Hour {
+		return fmt.Errorf("--patience is from 0 to 1h, not %s", f.patience)
 	}
 	if f.engine != "none" && f.engine != "auto" {
 		return fmt.Errorf("--engine is auto or none, not %q", f.engine)
@@ -129,7 +136,7 @@ func (f *verifyFlags) verdict(ctx context.Context, bin string, sub target, dir s
 	q := runner.Request{
 		Bin: bin, Subject: sub.path, Tools: f.tools, Select: chosen, Cells: f.cells,
 		// Much of a check is waiting: twice as many labs as cores keep these busy.
-		Results: dir, Shards: 2 * runtime.NumCPU(), Seed: f.seed,
+		Results: dir, Shards: 2 * runtime.NumCPU(), Seed: f.seed, Patience: f.patience,
 	}
 	opts := report.Options{
 		Profiles: judged, Strict: f.strict, Gate: f.gate, Selection: chosen, Registered: catalog.All(),
