@@ -75,7 +75,7 @@ func (p *process) heard(t *testing.T) string {
 	select {
 	case l := <-p.stdin:
 		return l
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("nothing came to the server")
 		return ""
 	}
@@ -120,7 +120,7 @@ func (b *bridge) process() *process {
 	select {
 	case p := <-b.started:
 		return p
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		b.t.Fatal("no process was started")
 		return nil
 	}
@@ -230,7 +230,7 @@ func (e *events) next() string {
 
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !f(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !f(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal(what)
 		}

@@ -87,7 +87,7 @@ func killBridge(t *testing.T, level string, on func(string) bool, after time.Dur
 	}
 	_, _ = io.Copy(io.Discard, out) // until every process that has it as stdout is gone
 	_ = c.Wait()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for left := holders(t, mark); len(left) > 0 || environs(mark) > 0; left = holders(t, mark) {
 		if time.Now().After(deadline) {
 			t.Fatalf("level %q, after %s: left %v and %d more", level, after, left, environs(mark))

@@ -56,7 +56,7 @@ func (l *log) String() string {
 // await waits for an event that holds all the parts.
 func (l *log) await(t *testing.T, parts ...string) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for {
 		for line := range strings.Lines(l.String()) {
 			if containsAll(line, parts) {
@@ -194,7 +194,7 @@ func childrenOf(t *testing.T, parent int) (pids []int) {
 
 func eventually(t *testing.T, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it did not come to it")
 		}

@@ -104,7 +104,7 @@ func TestReconnectsLeaveNoGrowth(t *testing.T) {
 // settled measures until nothing ends any more, or all is as little as limit.
 func settled(t *testing.T, limit usage) (now usage) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
 		last := now
 		time.Sleep(100 * time.Millisecond)
 		now = measure(t)

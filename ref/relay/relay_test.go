@@ -164,7 +164,7 @@ func TestLimit(t *testing.T) {
 	}
 	_ = first.CloseWrite()
 	_, _ = io.ReadAll(first)
-	for deadline := time.Now().Add(5 * time.Second); ; { // the slot is free a moment after the end
+	for deadline := time.Now().Add(30 * time.Second); ; { // the slot is free a moment after the end
 		c := dial()
 		_, _ = c.Write([]byte("x"))
 		if n, _ := c.Read(make([]byte, 1)); n == 1 {

@@ -88,7 +88,7 @@ func holders(t *testing.T, path string) []string {
 
 func gone(t *testing.T, path string) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for left := holders(t, path); len(left) > 0; left = holders(t, path) {
 		if time.Now().After(deadline) {
 			t.Fatalf("still running: %v", left)
@@ -180,7 +180,7 @@ func TestChainOfForksIsEnded(t *testing.T) {
 		}
 		tree.Kill()
 		<-tree.Done()
-		if err := tree.Stdout.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		if err := tree.Stdout.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.Copy(io.Discard, tree.Stdout); err != nil {
