@@ -27,19 +27,27 @@ type Gate struct {
 	Flips []Change
 	// Open: what cannot be judged, as blocked or an error of the harness.
 	Open []Change
-	// Same is how many are green, or not claimed, on both.
+	// Same is how many checks are green, or not claimed, on both, in every row.
 	Same int
-	// Claims are capabilities that only the head claims.
-	Claims []subject.Capability
+	// Claims are capabilities that only the head claims, Dropped those that only
+	// the base does.
+	Claims, Dropped []subject.Capability
 	// Problems say why nothing can be concluded at all.
 	Problems []string
+
+	decided int // checks of which at least one row could be judged
 }
 
-// Change is one check on both sides.
+// Change is what became of one check, or of some of its rows and cells: those
+// that became something else stand elsewhere.
 type Change struct {
-	Case CaseVerdict // of the head, or of the base where the head has none
-	Base Outcome
-	Head Outcome
+	// Case is that of the head, or of the base where the head has none, with the
+	// results of the rows concerned.
+	Case CaseVerdict
+	// Base and Head are the worst outcomes of those rows.
+	Base, Head Outcome
+	// Rows are their names, none where it is the check as a whole.
+	Rows []string
 	Why  string
 }
 
@@ -60,15 +68,20 @@ func Compare(base, head []Verdict) Gate {
 		}
 	}
 	slices.Sort(g.Problems)
-	for _, c := range head[0].Claims.Declared {
-		if !slices.Contains(base[0].Claims.Declared, c) {
-			g.Claims = append(g.Claims, c)
-		}
+	g.Claims = without(head[0].Claims.Declared, base[0].Claims.Declared)
+	g.Dropped = without(base[0].Claims.Declared, head[0].Claims.Declared)
+	all := gateIDs(base, head)
+	if len(all) == 0 {
+		g.Problems = append(g.Problems, "no check of level S or I was run, and only those gate")
 	}
-	for _, id := range gateIDs(base, head) {
+	for _, id := range all {
 		g.sort(id, base, head)
 	}
 	return g
+}
+
+func without(all, others []subject.Capability) []subject.Capability {
+	return slices.DeleteFunc(slices.Clone(all), func(c subject.Capability) bool { return slices.Contains(others, c) })
 }
 
 // gateIDs are the ids that gate, of all runs, in order.
@@ -87,61 +100,51 @@ func gateIDs(sides ...[]Verdict) []string {
 	return slices.Compact(ids)
 }
 
-// side is what all runs of one side say of one check.
-type side struct {
-	outcome Outcome
-	flips   bool
-	last    CaseVerdict
-}
-
-func sideOf(runs []Verdict, id string) side {
-	s := side{outcome: NotSelected}
-	for i, v := range runs {
-		c, ok := v.Case(id)
-		if !ok {
-			c.Outcome = NotSelected
-		}
-		if i > 0 && c.Outcome != s.outcome {
-			s.flips = true
-		}
-		if i == 0 || s.last.ID == "" || Worst(s.outcome, c.Outcome) == c.Outcome {
-			s.outcome, s.last = c.Outcome, c
-		}
-	}
-	return s
-}
-
-// sort files one check under what became of it.
+// sort files one check under what became of it, its rows apart: a row that was
+// red, or that this host cannot show, hides no other.
 func (g *Gate) sort(id string, base, head []Verdict) {
-	b, h := sideOf(base, id), sideOf(head, id)
-	c := Change{Case: h.last, Base: b.outcome, Head: h.outcome, Why: h.last.Reason}
-	if c.Case.ID == "" {
-		c.Case = b.last
-	}
-	if b.flips || h.flips {
-		g.Flips = append(g.Flips, c)
-		// A check that was steady and green and now flips has been broken.
-		if !b.flips && isGreen(b.outcome) && !isGreen(h.outcome) {
-			g.Broke = append(g.Broke, c)
+	points := pointsOf(id, base, head)
+	found := map[*[]Change][]point{}
+	for _, p := range points {
+		for _, under := range g.file(sideOf(base, id, p), sideOf(head, id, p)) {
+			found[under] = append(found[under], p)
 		}
-		return
+	}
+	if len(found) == 0 {
+		g.Same++
+	}
+	if len(found[&g.Open]) < len(points) {
+		g.decided++
+	}
+	for under, some := range found {
+		*under = append(*under, change(id, some, len(some) == len(points), base, head))
+	}
+}
+
+// file tells where a row belongs; nowhere when nothing has changed.
+func (g *Gate) file(b, h side) []*[]Change {
+	if b.flips || h.flips {
+		// What was steady and green and now flips has been broken.
+		if !b.flips && isGreen(b.outcome) && !isGreen(h.outcome) {
+			return []*[]Change{&g.Flips, &g.Broke}
+		}
+		return []*[]Change{&g.Flips}
 	}
 	switch {
 	case undecided(h.outcome) || undecided(b.outcome):
-		g.Open = append(g.Open, c)
+		return []*[]Change{&g.Open}
 	case isGreen(b.outcome) && h.outcome == NA:
-		g.Withdrawn = append(g.Withdrawn, c)
+		return []*[]Change{&g.Withdrawn}
 	case b.outcome == NA && isGreen(h.outcome):
-		g.Gained = append(g.Gained, c)
+		return []*[]Change{&g.Gained}
 	case isGreen(b.outcome) && !isGreen(h.outcome), b.outcome == NA && h.outcome == Fail:
-		g.Broke = append(g.Broke, c)
+		return []*[]Change{&g.Broke}
 	case !isGreen(b.outcome) && b.outcome != NA && isGreen(h.outcome):
-		g.Mended = append(g.Mended, c)
+		return []*[]Change{&g.Mended}
 	case !isGreen(b.outcome) && b.outcome != NA:
-		g.WasRed = append(g.WasRed, c)
-	default:
-		g.Same++
+		return []*[]Change{&g.WasRed}
 	}
+	return nil
 }
 
 func isGreen(o Outcome) bool { return o == Pass || o == Mended || o == Stale || o == MootDoor }
@@ -152,11 +155,11 @@ func undecided(o Outcome) bool {
 }
 
 // Exit is 0 when the head broke nothing, 1 when it did, and 4 when that cannot
-// be said: a side is invalid, nothing was judged, or a check that was green on
-// the base could not be judged on the head.
+// be said: a side is invalid, nothing was judged, or what could not be judged was
+// green on the base, or is red on the head.
 func (g Gate) Exit() int {
-	lost := slices.ContainsFunc(g.Open, func(c Change) bool { return isGreen(c.Base) })
-	judged := g.Same + len(g.Mended) + len(g.Gained) + len(g.WasRed) + len(g.Flips)
+	lost := slices.ContainsFunc(g.Open, func(c Change) bool { return isGreen(c.Base) || c.Head == Fail })
+	judged := g.decided + len(g.Mended) // a side that could be built again was not run
 	switch {
 	case len(g.Problems) > 0:
 		return ExitHarness

@@ -22,7 +22,10 @@ func (g Gate) Page() string {
 	if len(g.Claims) > 0 {
 		fmt.Fprintf(&b, "\nThe head claims what the base did not: %s.\n", joinWords(g.Claims))
 	}
-	fmt.Fprintf(&b, "\n%d checks are the same on both. Levels S and I gate; house rules do not.\n", g.Same)
+	if len(g.Dropped) > 0 {
+		fmt.Fprintf(&b, "\nThe head no longer claims: %s.\n", joinWords(g.Dropped))
+	}
+	fmt.Fprintf(&b, "\n%d of the checks are the same on both in every row. Levels S and I gate; house rules do not.\n", g.Same)
 	return b.String()
 }
 
@@ -61,9 +64,21 @@ func (g Gate) table(b *strings.Builder, title string, changes []Change) {
 		if c.Case.Rerun != "" {
 			rerun = "`" + cell(c.Case.Rerun) + "`"
 		}
-		fmt.Fprintf(b, "| %s %s | %s | %s | %s | %s | %s |\n", c.Case.ID, cell(c.Case.Title), c.Base, c.Head,
+		fmt.Fprintf(b, "| %s %s | %s | %s | %s | %s | %s |\n", c.Case.ID, cell(c.Case.Title+rowsText(c.Rows)), c.Base, c.Head,
 			cell(c.Case.Must), cell(gotLine(c.Case)), rerun)
 	}
+}
+
+// rowsText names the rows that a line is about; the rest of them is a number.
+func rowsText(rows []string) string {
+	const most = 6
+	switch {
+	case len(rows) == 0:
+		return ""
+	case len(rows) > most:
+		return fmt.Sprintf(" (%s and %d more rows)", strings.Join(rows[:most], ", "), len(rows)-most)
+	}
+	return " (" + strings.Join(rows, ", ") + ")"
 }
 
 func joinWords[S ~string](words []S) string {
