@@ -41,7 +41,7 @@ func Baseline(subject string) ([]report.Expected, error) {
 	}
 	expected, err := report.ParseBaseline(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", subject, err)
+		return nil, fmt.Errorf("ci/baselines/%s.yaml: %w", subject, err)
 	}
 	return expected, nil
 }

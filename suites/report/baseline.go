@@ -31,7 +31,7 @@ func ParseBaseline(data []byte) ([]Expected, error) {
 		switch {
 		case e.ID == "":
 			return nil, fmt.Errorf("baseline: an entry has no id")
-		case e.Reason == "" || e.Link == "":
+		case strings.TrimSpace(e.Reason) == "" || strings.TrimSpace(e.Link) == "":
 			return nil, fmt.Errorf("baseline: %s: give reason and link", e.ID)
 		case seen[e.ID]:
 			return nil, fmt.Errorf("baseline: %s stands twice", e.ID)

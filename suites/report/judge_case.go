@@ -69,7 +69,7 @@ func (j *judge) againstBaseline(cv *CaseVerdict, all judged) judged {
 			}
 		}
 		switch {
-		case !ran || fails:
+		case !ran || fails || !j.whole(e):
 		case j.opts.Gate:
 			all = worse(all, judged{outcome: Mended, why: e.ID + " passes; it was expected to fail: " + e.text()})
 		default:
@@ -78,6 +78,12 @@ func (j *judge) againstBaseline(cv *CaseVerdict, all judged) judged {
 	}
 	cv.Baseline = strings.Join(notes, "; ")
 	return all
+}
+
+// whole tells whether all that the entry speaks of was run: what was left out may
+// be what fails.
+func (j *judge) whole(e Expected) bool {
+	return slices.Contains(j.opts.Selection, e.ID) || slices.Contains(j.opts.Selection, caseOf(e.ID))
 }
 
 // shellWord quotes s for a shell when it is more than a plain word.

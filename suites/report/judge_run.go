@@ -29,8 +29,10 @@ func (j *judge) checkRun() {
 	}
 	j.checkSelection()
 	for _, e := range j.opts.Baseline {
-		if !j.registered(caseOf(e.ID)) {
-			j.problem("baseline: there is no check %s", e.ID)
+		if !slices.ContainsFunc(j.opts.Registered, func(c catalog.Case) bool {
+			return e.ID == c.ID || slices.ContainsFunc(c.Rows, func(row string) bool { return e.covers(c.ID, row) })
+		}) {
+			j.problem("baseline: there is no check %s, nor a row of that name", e.ID)
 		}
 	}
 }

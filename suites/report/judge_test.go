@@ -69,11 +69,15 @@ func TestOutcomes(t *testing.T) {
 		"an error is not expected": {with(in(report.Errored, "ALW-002", "")), []func(*report.Options){base("ALW-002")}, want{"ALW-002", report.Error, true, inv, inv, 4, "because"}},
 		"stale entry":              {green(), []func(*report.Options){base("ALW-002")}, want{"ALW-002", report.Stale, true, non, non, 1, "remove it"}},
 		"stale row":                {green(), []func(*report.Options){base("ALW-012.cgnat")}, want{"ALW-012", report.Stale, true, non, non, 1, "remove it"}},
-		"an entry for n/a stays":   {with(in(report.NotApplicable, "ALW-002", "")), []func(*report.Options){base("ALW-002")}, want{"ALW-002", report.NA, false, conf, conf, 0, ""}},
-		"mended in a gate":         {green(), []func(*report.Options){base("ALW-002"), func(o *report.Options) { o.Gate = true }}, want{"ALW-002", report.Mended, false, conf, conf, 0, "passes"}},
-		"house rule, ours":         {with(failed("LIF-014", "")), nil, want{"LIF-014", report.Fail, true, conf, non, 1, "because"}},
-		"house rule, another's":    {with(failed("LIF-014", "")), []func(*report.Options){foreign}, want{"LIF-014", report.Fail, false, conf, conf, 0, "level H"}},
-		"security, another's":      {with(failed("ALW-002", "")), []func(*report.Options){foreign}, want{"ALW-002", report.Fail, true, non, non, 1, "because"}},
+		"a part is not stale": {green(), []func(*report.Options){base("ALW-012"), func(o *report.Options) {
+			o.Selection = slices.Clone(o.Selection)
+			o.Selection[slices.Index(o.Selection, "ALW-012")] = "ALW-012.cgnat"
+		}}, want{"ALW-012", report.Pass, false, conf, conf, 0, ""}},
+		"an entry for n/a stays": {with(in(report.NotApplicable, "ALW-002", "")), []func(*report.Options){base("ALW-002")}, want{"ALW-002", report.NA, false, conf, conf, 0, ""}},
+		"mended in a gate":       {green(), []func(*report.Options){base("ALW-002"), func(o *report.Options) { o.Gate = true }}, want{"ALW-002", report.Mended, false, conf, conf, 0, "passes"}},
+		"house rule, ours":       {with(failed("LIF-014", "")), nil, want{"LIF-014", report.Fail, true, conf, non, 1, "because"}},
+		"house rule, another's":  {with(failed("LIF-014", "")), []func(*report.Options){foreign}, want{"LIF-014", report.Fail, false, conf, conf, 0, "level H"}},
+		"security, another's":    {with(failed("ALW-002", "")), []func(*report.Options){foreign}, want{"ALW-002", report.Fail, true, non, non, 1, "because"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts := options()

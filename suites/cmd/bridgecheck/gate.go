@@ -39,6 +39,7 @@ nothing, 1 when it did, 4 when that cannot be said.`,
 		},
 	}
 	f.register(cmd.Flags())
+	_ = cmd.Flags().MarkHidden("strict") // it is registered one line up, and refused
 	cmd.Flags().StringVar(&f.base, "base", "", "subject or results folder before the change")
 	cmd.Flags().StringVar(&f.head, "head", "", "subject or results folder after it")
 	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "runs of each subject; an outcome that differs between them is a flip")
@@ -57,6 +58,9 @@ func (f *gateFlags) usage(flags *pflag.FlagSet) error {
 		return err
 	}
 	var idle error
+	if flags.Changed("strict") {
+		return errors.New("--strict is for verify: what this host cannot give is told by gate as what cannot be judged")
+	}
 	flags.Visit(func(flag *pflag.Flag) {
 		if !slices.Contains([]string{"base", "head", "results"}, flag.Name) && hasVerdict(f.base) && hasVerdict(f.head) {
 			idle = fmt.Errorf("--%s is about runs, and both sides are results of earlier ones", flag.Name)
@@ -74,12 +78,18 @@ func hasVerdict(arg string) bool {
 func (f *gateFlags) run(ctx context.Context) error {
 	f.gate = true
 	dir := filepath.Join(f.results, "gate")
-	base, err := f.side(ctx, f.base, filepath.Join(dir, "base"))
+	base, err := f.read(f.base)
 	if err != nil {
 		return err
 	}
-	head, err := f.side(ctx, f.head, filepath.Join(dir, "head"))
+	head, err := f.read(f.head)
 	if err != nil {
+		return err
+	}
+	if err := f.runs(ctx, &base, filepath.Join(dir, "base")); err != nil {
+		return err
+	}
+	if err := f.runs(ctx, &head, filepath.Join(dir, "head")); err != nil {
 		return err
 	}
 	g := report.CompareLinked(base.link, head.link, base.runs, head.runs)
@@ -96,15 +106,16 @@ func (f *gateFlags) run(ctx context.Context) error {
 	return nil
 }
 
-// gateSide is what is known of one side.
+// gateSide is what is known of one side; one that has a target is still to be run.
 type gateSide struct {
-	runs []report.Verdict
-	link *report.Link
+	runs   []report.Verdict
+	link   *report.Link
+	target *target
 }
 
-// side reads a results folder, or runs a subject as often as asked for. A folder
-// with nothing but a link.yaml is a subject that could not be built.
-func (f *gateFlags) side(ctx context.Context, arg, dir string) (gateSide, error) {
+// read reads a results folder, or finds the subject. A folder with nothing but a
+// link.yaml is a subject that could not be built.
+func (f *gateFlags) read(arg string) (gateSide, error) {
 	link, err := report.ReadLink(arg)
 	if err != nil {
 		return gateSide{}, harness(err)
@@ -114,26 +125,37 @@ func (f *gateFlags) side(ctx context.Context, arg, dir string) (gateSide, error)
 		if err != nil {
 			return gateSide{}, harness(err)
 		}
-		return gateSide{[]report.Verdict{v}, link}, nil
+		return gateSide{runs: []report.Verdict{v}, link: link}, nil
 	}
 	if link != nil {
 		return gateSide{link: link}, nil
+	}
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		return gateSide{}, harness(fmt.Errorf("%s holds no verdict.yaml; give the folder that verify wrote, as results/ref-native", arg))
 	}
 	bin, err := binDir()
 	if err != nil {
 		return gateSide{}, harness(err)
 	}
 	sub, err := findSubject(arg, bin)
-	if err != nil {
-		return gateSide{}, err
+	return gateSide{target: &sub}, err
+}
+
+// runs runs the subject of a side as often as asked for.
+func (f *gateFlags) runs(ctx context.Context, side *gateSide, dir string) error {
+	if side.target == nil {
+		return nil
 	}
-	var side gateSide
+	bin, err := binDir()
+	if err != nil {
+		return harness(err)
+	}
 	for i := range f.repeat {
-		v, err := f.verdict(ctx, bin, sub, filepath.Join(dir, fmt.Sprint(i+1)))
+		v, err := f.verdict(ctx, bin, *side.target, filepath.Join(dir, fmt.Sprint(i+1)))
 		if err != nil {
-			return gateSide{}, err
+			return err
 		}
 		side.runs = append(side.runs, v)
 	}
-	return side, nil
+	return nil
 }
