@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -16,7 +17,7 @@ func processes() map[int]bool {
 	pids := map[int]bool{}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return pids
+		panic(fmt.Sprintf("look at the lab's processes: %v", err)) // else nobody would be left
 	}
 	for _, e := range entries {
 		if pid, err := strconv.Atoi(e.Name()); err == nil {
@@ -26,12 +27,33 @@ func processes() map[int]bool {
 	return pids
 }
 
+// looks is how often Strays looks until nobody was born meanwhile.
+const looks = 1000
+
 // Strays are the processes of the lab that are neither the harness's nor one of
-// its probes: what a subject has started and is still there.
+// its probes: what a subject has started and is still there. One who forks during
+// a look, and ends, leaves a child that was not seen, so that only a look counts
+// during which the kernel gave no new pid.
 func (t *T) Strays() []string {
-	strays := []string{} // never nil, so that it prints as a list
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for range looks {
+		born := lastPID()
+		if strays := t.strays(); len(strays) > 0 || lastPID() == born {
+			return strays
+		}
+	}
+	return []string{"processes that are started without end"}
+}
+
+// lastPID is the pid that the lab's PID namespace gave last, proc_loadavg(5).
+func lastPID() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	return string(text[bytes.LastIndexByte(bytes.TrimSpace(text), ' ')+1:])
+}
+
+func (t *T) strays() []string {
+	strays := []string{} // never nil, so that it prints as a list
 	for pid := range processes() {
 		if t.run.baseline[pid] || t.pids[pid] {
 			continue
@@ -45,7 +67,7 @@ func (t *T) Strays() []string {
 
 // cmdline describes a process; a zombie counts as alive, since somebody should
 // have waited for it, but one whose parent is the lab's first process does not:
-// it is about to be reaped there.
+// it is about to be reaped there, unless it is only its first thread that ended.
 func cmdline(pid int) (string, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -53,7 +75,8 @@ func cmdline(pid int) (string, bool) {
 	}
 	s := string(stat)
 	fields := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
-	if len(fields) > 1 && fields[0] == "Z" && fields[1] == "1" {
+	const state, parent, threads = 0, 1, 17
+	if len(fields) > threads && fields[state] == "Z" && fields[parent] == "1" && fields[threads] == "1" {
 		return "", false
 	}
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,7 @@ type Builder struct {
 	Companion string
 
 	relinkers map[string]*relinker // by package; none before prepare
+	all       bool                 // every check runs, those on arapuca too
 }
 
 // Build applies the fault and builds it; the binary is Out/NAME/ with the
@@ -45,8 +47,14 @@ func (b Builder) Build(ctx context.Context, f Fault) (string, error) {
 		}
 		overlay[filepath.Join(b.Root, filepath.FromSlash(file))] = path
 	}
-	if !slices.ContainsFunc(f.Cases, func(id string) bool { return strings.HasPrefix(id, "ARA-") }) {
+	for file := range overlay {
+		if b.relinkers != nil && !slices.ContainsFunc(slices.Collect(maps.Values(b.relinkers)), func(r *relinker) bool { return r.has(file) }) {
+			return "", fmt.Errorf("fault %s: %s is not compiled into the program", f.Name, file)
+		}
+	}
+	if !b.all && !slices.ContainsFunc(f.Cases, func(id string) bool { return strings.HasPrefix(id, "ARA-") }) {
 		b.Companion = ""
+		_ = os.Remove(filepath.Join(dir, filepath.Base(b.Package)) + "-ara") // of an earlier run
 	}
 	binary, err := b.compile(ctx, dir, overlay)
 	if err != nil {
@@ -135,6 +143,7 @@ func (b Builder) link(ctx context.Context, overlayFile, binary, pkg string, over
 	if r := b.relinkers[pkg]; r != nil && r.link(ctx, overlay, binary) == nil {
 		return nil
 	}
+	_ = os.Remove(binary) // half of one, where the linker gave up
 	_, err := b.goCommand(ctx, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-overlay", overlayFile, "-o", binary, pkg)
 	return err
 }
@@ -143,7 +152,7 @@ func (b Builder) link(ctx context.Context, overlayFile, binary, pkg string, over
 func (b Builder) goCommand(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = filepath.Join(b.Root, b.Dir)
-	cmd.Env = frugal()
+	cmd.Env = append(frugal(), "PWD="+cmd.Dir) // the overlay goes by the name that go has for it
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,7 +33,7 @@ type compiled struct {
 	GoFiles                 []string
 	EmbedFiles, SFiles      []string
 	Standard                bool
-	Module                  struct{ GoVersion string }
+	Module                  struct{ Path, Version, GoVersion string }
 }
 
 // newRelinker learns from binary, the program built from pkg without a fault.
@@ -92,6 +93,13 @@ func (r *relinker) link(ctx context.Context, overlay map[string]string, binary s
 	return r.tool(ctx, "link", "-o", binary, "-importcfg", file, "-buildmode=exe", "-s", "-w", r.packages[len(r.packages)-1].Export)
 }
 
+// has tells whether the file is one of those that are compiled.
+func (r *relinker) has(file string) bool {
+	return slices.ContainsFunc(r.packages, func(p compiled) bool {
+		return p.Dir == filepath.Dir(file) && slices.Contains(p.GoFiles, filepath.Base(file))
+	})
+}
+
 // files are those to compile, and how many of them are from the overlay.
 func (p compiled) files(overlay map[string]string) (files []string, changed int) {
 	if p.Standard {
@@ -111,10 +119,14 @@ func (p compiled) files(overlay map[string]string) (files []string, changed int)
 // trimmed are the names of the files in the archive, those that go build gives
 // them: they count as exported.
 func (p compiled) trimmed(overlay map[string]string) string {
-	all := []string{p.Dir + "=>" + p.ImportPath}
+	to := p.ImportPath
+	if m := p.Module; m.Version != "" {
+		to = m.Path + "@" + m.Version + strings.TrimPrefix(to, m.Path)
+	}
+	all := []string{p.Dir + "=>" + to}
 	for _, name := range p.GoFiles {
 		if other, ok := overlay[filepath.Join(p.Dir, name)]; ok {
-			all = append(all, other+"=>"+p.ImportPath+"/"+name)
+			all = append(all, other+"=>"+to+"/"+name)
 		}
 	}
 	return strings.Join(all, ";")

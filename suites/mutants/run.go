@@ -63,6 +63,7 @@ type planting struct {
 func (p *planting) run(ctx context.Context) {
 	p.Full, p.IDs, p.Kills = p.o.Full, checks(p.Faults, p.o), make([]Kill, len(p.Faults)+len(p.Wrongs))
 	ctx, p.stop = context.WithCancel(ctx)
+	p.Builder.all = p.o.Full
 	binary := ""
 	if len(p.Faults) > 0 {
 		var err error

@@ -1,12 +1,14 @@
 package contain_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,6 +24,9 @@ func TestMain(m *testing.M) {
 	contain.Main()
 	if len(os.Args) > 1 && os.Args[0] == "starter" {
 		starter(os.Args[1:])
+	}
+	if len(os.Args) > 1 && os.Args[1] == "leaderless" {
+		leaderless()
 	}
 	if os.Args[0] == "limited" {
 		limited()
@@ -55,6 +60,24 @@ func starter(args []string) {
 	}
 	_, _ = io.Copy(os.Stdout, t.Stdout)
 	<-time.After(time.Hour) // not select {}: without cgo that is a deadlock to the runtime
+}
+
+// leaderless is a process whose first thread has ended: in /proc it looks dead.
+func leaderless() {
+	runtime.LockOSThread()
+	if syscall.Gettid() != syscall.Getpid() {
+		fmt.Println("skip: main does not run on the first thread")
+		os.Exit(0)
+	}
+	go func() {
+		for state := ""; state != "Z"; time.Sleep(time.Millisecond) {
+			stat, _ := os.ReadFile("/proc/self/stat")
+			state = strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[0]
+		}
+		fmt.Println("up")
+		time.Sleep(time.Hour)
+	}()
+	_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
 }
 
 // everyShape forks in each way a server's helpers do; every process holds the
@@ -180,13 +203,38 @@ func TestChainOfForksIsEnded(t *testing.T) {
 		}
 		tree.Kill()
 		<-tree.Done()
-		if err := tree.Stdout.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(io.Discard, tree.Stdout); err != nil {
-			t.Error("somebody holds the output still:", err)
-		}
+		outputEnds(t, tree)
 	})
+}
+
+func TestLeaderlessProcessIsEnded(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels(t, func(t *testing.T, level string) {
+		tree := startShell(t, level, `setsid "$SELF" leaderless & exec sleep 300`, "SELF="+self)
+		switch got := readLine(t, tree.Stdout); {
+		case strings.HasPrefix(got, "skip"):
+			t.Skip(got)
+		case got != "up":
+			t.Fatalf("the tree said %q", got)
+		}
+		tree.Kill()
+		<-tree.Done()
+		outputEnds(t, tree)
+	})
+}
+
+// outputEnds shows that nobody of the tree is left.
+func outputEnds(t *testing.T, tree *contain.Tree) {
+	t.Helper()
+	if err := tree.Stdout.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, tree.Stdout); err != nil {
+		t.Error("somebody holds the output still:", err)
+	}
 }
 
 func TestEndOfCommandEndsItsDescendants(t *testing.T) {

@@ -10,7 +10,7 @@
 //     other processes; anybody else gets one with only their own ids mapped.
 //   - process-group: the intermediate is a child subreaper (prctl(2)) and sweeps
 //     its descendants. This is best effort: a chain that forks faster than the
-//     sweep escapes it.
+//     sweep for two seconds escapes it.
 //
 // The intermediate holds the read end of a pipe whose only write end is in the
 // starter. When the starter is gone, even by SIGKILL, end-of-file ends the tree.

@@ -107,21 +107,21 @@ func (g *guard) start(control *bufio.Reader) (stage string, err error) {
 	if g.level == ProcessGroup {
 		attr.Sys.Pdeathsig = syscall.SIGKILL // this thread is locked and lives as long as we do
 	}
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return stageContain, fmt.Errorf("open /dev/null: %w", err)
+	}
 	p, err := os.StartProcess(string(o.Path), o.argv(), attr)
 	if err != nil {
 		return stageStart, err
 	}
 	g.pid = p.Pid
-	return "", g.letGoOfStdio()
+	return "", letGoOfStdio(null)
 }
 
 // letGoOfStdio closes the server's pipes in this process: as long as it held
 // them, the server's end of file would never be seen.
-func (g *guard) letGoOfStdio() error {
-	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("open /dev/null: %w", err)
-	}
+func letGoOfStdio(null int) error {
 	for fd := range 3 {
 		if err := unix.Dup3(null, fd, unix.O_CLOEXEC); err != nil {
 			return fmt.Errorf("replace descriptor %d: %w", fd, err)

@@ -49,16 +49,16 @@ func sweep() {
 	syscall.Exit(1)
 }
 
-// descendants lists the processes below root, dead ones that nobody has reaped
-// left out. A subreaper is the ancestor of all that it started, however often
-// they forked and whatever session they are in.
+// descendants lists the processes below root. A subreaper is the ancestor of all
+// that it started, however often they forked and whatever session they are in.
+// Dead ones are not left out: one whose first thread has ended looks dead, and its
+// others run on.
 func descendants(root int) []int {
 	children := map[int][]int{}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
-	dead := map[int]bool{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
@@ -68,35 +68,25 @@ func descendants(root int) []int {
 		if err != nil {
 			continue // it ended meanwhile
 		}
-		state, parent, ok := parseStat(stat)
-		if ok {
+		if parent, ok := parentOf(stat); ok {
 			children[parent] = append(children[parent], pid)
-			dead[pid] = state == 'Z' || state == 'X'
 		}
 	}
 	var out []int
 	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
-		for _, pid := range children[queue[0]] {
-			queue = append(queue, pid)
-			if !dead[pid] {
-				out = append(out, pid)
-			}
-		}
+		queue = append(queue, children[queue[0]]...)
+		out = append(out, children[queue[0]]...)
 	}
 	return out
 }
 
-// parseStat reads state and parent of proc_pid_stat(5). The command's name may
-// hold blanks and brackets, so the fields are counted from the last bracket.
-func parseStat(stat []byte) (state byte, parent int, ok bool) {
-	i := bytes.LastIndexByte(stat, ')')
-	if i < 0 {
-		return 0, 0, false
-	}
-	fields := bytes.Fields(stat[i+1:])
+// parentOf reads the parent of proc_pid_stat(5). The command's name may hold
+// blanks and brackets, so the fields are counted from the last bracket.
+func parentOf(stat []byte) (parent int, ok bool) {
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 2 {
-		return 0, 0, false
+		return 0, false
 	}
 	parent, err := strconv.Atoi(string(fields[1]))
-	return fields[0][0], parent, err == nil
+	return parent, err == nil
 }

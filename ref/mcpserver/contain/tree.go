@@ -30,8 +30,8 @@ type Tree struct {
 	kill       sync.Once
 }
 
-// Done is closed when the command has ended and, in a namespace, everything it
-// started with it.
+// Done is closed when the command has ended, and everything it started with it: in
+// a process group, what a sweep of two seconds could end.
 func (t *Tree) Done() <-chan struct{} { return t.done }
 
 // Exit tells how the command ended. It must be called after Done is closed.

@@ -53,7 +53,10 @@ var words = []string{
 // All are the words there are.
 func All() []string { return slices.Clone(words) }
 
-// Chosen is the whole choice, as the variable holds it.
+// Chosen is the whole choice, as the variable holds it. What is planted stays in
+// this package.
+//
+//go:noinline
 func Chosen() string {
 	if chosen, ok := os.LookupEnv(Variable); ok {
 		return chosen
