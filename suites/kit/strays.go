@@ -48,8 +48,12 @@ func (t *T) Strays() []string {
 
 // lastPID is the pid that the lab's PID namespace gave last, proc_loadavg(5).
 func lastPID() string {
-	text, _ := os.ReadFile("/proc/loadavg")
-	return string(text[bytes.LastIndexByte(bytes.TrimSpace(text), ' ')+1:])
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "" // one look has to do
+	}
+	fields := bytes.Fields(text)
+	return string(fields[len(fields)-1])
 }
 
 func (t *T) strays() []string {
