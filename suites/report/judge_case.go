@@ -71,7 +71,7 @@ func (j *judge) againstBaseline(cv *CaseVerdict, all judged) judged {
 		switch {
 		case !ran || fails || !j.whole(e):
 		case j.opts.Gate:
-			all = worse(all, judged{outcome: Mended, why: e.ID + " passes; it was expected to fail: " + e.text()})
+			all = worse(all, judged{outcome: Mended, why: e.ID + " passes; it was expected to fail, and can go from the baseline: " + e.text()})
 		default:
 			all = worse(all, judged{outcome: Stale, red: true, why: e.ID + " passes; remove it from the baseline: " + e.text()})
 		}

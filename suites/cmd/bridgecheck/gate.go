@@ -100,6 +100,9 @@ func (f *gateFlags) run(ctx context.Context) error {
 		return harness(err)
 	}
 	fmt.Print(g.Page())
+	if base.target != nil || head.target != nil {
+		fmt.Fprintf(os.Stderr, "evidence is in %[1]s/{base,head}; build/bridgecheck report %[1]s/head/1 writes the pages of a side\n", dir)
+	}
 	if code := g.Exit(); code != 0 {
 		return exitError{code: code}
 	}
