@@ -127,6 +127,7 @@ func (s *seat) open() error {
 	go func() {
 		defer close(s.written)
 		_, _ = io.Copy(s.screen, s.inner) // ends with EIO when the agent has ended
+		_, _ = io.Copy(s.screen, s.inner) // and once more: see [sandbox.Sandbox.Terminal]
 	}()
 	return nil
 }

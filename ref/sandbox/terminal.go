@@ -10,7 +10,10 @@ import (
 
 // Terminal is the master of the sandbox's terminal, nil without Spec.TTY. What
 // is written to it the agent reads as typed. It is the caller's to close, and
-// reads EIO once the agent has ended and what it wrote is read.
+// reads EIO once the agent has ended and what it wrote is read. The first EIO may
+// come before that: a reader whom the kernel has told that there is nothing, and
+// who then sees the other end closed, is not told what was written between. The
+// second is the end.
 func (s *Sandbox) Terminal() *os.File { return s.terminal }
 
 // Resize sets the terminal's size in characters; the agent gets SIGWINCH.
