@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -46,10 +45,9 @@ func (b Builder) wrong(ctx context.Context, kind string) (string, error) {
 		return "", fmt.Errorf("wrong subject %s: %w", kind, err)
 	}
 	binary := filepath.Join(dir, "wrong")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.kind="+kind, "-o", binary, "./suites/mutants/wrong")
-	cmd.Dir, cmd.Env = b.Root, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("wrong subject %s: go build: %w:\n%s", kind, err, out)
+	_, err := b.goCommand(ctx, "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.kind="+kind, "-o", binary, "./suites/mutants/wrong")
+	if err != nil {
+		return "", fmt.Errorf("wrong subject %s: %w", kind, err)
 	}
 	return binary, nil
 }

@@ -52,7 +52,7 @@ func intermediate(level string) int {
 		errors.As(err, &errno)
 		_ = reports.Encode(report{Stage: stage, Detail: err.Error(), Errno: errno})
 	} else {
-		err = reports.Encode(report{Started: true}) // else nobody listens: the starter is gone
+		err = reports.Encode(report{Started: true}) // fails where the starter is gone
 	}
 	if err != nil {
 		g.kill()
