@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 func TestUnusableSubjects(t *testing.T) {
 	script := func(text string) string {
 		path := filepath.Join(t.TempDir(), "subject")
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+		if err := writeProgram(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		return path
@@ -78,7 +79,7 @@ func TestHangingSubject(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "subject")
 			script := fmt.Sprintf("#!/bin/sh\nsleep 1000 &\necho $! >'%s.pid'\n%s\n", path, tt.then)
-			if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+			if err := writeProgram(path, []byte(script), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := subject.Describe(t.Context(), path); err == nil || !strings.Contains(err.Error(), tt.says) {
@@ -101,4 +102,12 @@ func TestHangingSubject(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writeProgram writes while nothing is forked: a child that has the file open for
+// writing, until it executes its own program, makes execve(2) fail with ETXTBSY.
+func writeProgram(path string, data []byte, mode os.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, data, mode)
 }
